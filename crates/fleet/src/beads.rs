@@ -1,8 +1,8 @@
 //! The beads of a project: a queue of work with dependencies, shared with the tools `br` and `bd`.
 //!
-//! Owns everything Forge knows of their files and programs. [`Workspace::find`] says what a directory has,
-//! [`Workspace::open`] gives the one [`Store`] for it, [`Store::watch`] tells what changes. Invariants: no field of a
-//! record is lost, the databases of the tools are never touched, and no program is asked without a bound.
+//! Owns everything Forge knows about their files and programs. [`Workspace::find`] finds the beads of a directory,
+//! [`Workspace::open`] returns the one [`Store`] for them, [`Store::watch`] reports changes. Invariants: no field of a
+//! record is lost, the tools' databases are never touched, and every call of a program has a time limit.
 
 mod actor;
 mod answer;

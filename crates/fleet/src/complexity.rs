@@ -1,7 +1,7 @@
-//! How hard a piece of work looks, from 0 to 100.
+//! Estimates the difficulty of work, from 0 to 100.
 //!
-//! Invariant: pure and explainable: a weighted sum of five parts, each of which is kept. Words count only as whole
-//! words: there is no "ai" in *main* and no "log" in *login*.
+//! Invariant: pure and explainable: a weighted sum of five parts, all of them kept. Only whole words count: there is no
+//! "ai" in *main* and no "log" in *login*.
 
 use forge_types::WorkerTier;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ pub struct Complexity {
     pub files: f64,
     pub blocks: f64,
     pub kind: f64,
-    /// The words ask for thinking rather than for doing.
+    /// The text asks for reasoning rather than for doing.
     pub reasoning: bool,
 }
 
@@ -78,7 +78,7 @@ impl Complexity {
         sum.clamp(0.0, 100.0)
     }
 
-    /// The tier that the work's difficulty alone would ask for.
+    /// The tier for this difficulty alone.
     pub fn tier(&self, cuts: Cuts) -> WorkerTier {
         match self.total() {
             total if total <= cuts.budget => WorkerTier::Budget,
@@ -88,7 +88,7 @@ impl Complexity {
     }
 }
 
-/// The highest complexity that still belongs to a tier.
+/// The highest complexity of each tier.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cuts {
     pub budget: f64,
@@ -146,7 +146,7 @@ fn words(text: &str) -> Vec<String> {
     text.to_lowercase().split(|c: char| !c.is_alphanumeric() && c != '-').map(str::to_owned).collect()
 }
 
-/// Each known word counts once, however often it is said.
+/// Each known word counts once, however often it occurs.
 fn count(words: &[String], known: &[&str]) -> usize {
     known.iter().filter(|name| words.iter().any(|word| word == **name)).count()
 }

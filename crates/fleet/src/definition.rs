@@ -1,7 +1,7 @@
 //! Worker definitions: `workers.yaml` and `workers/<type>.yaml`.
 //!
-//! Reads them; nothing is written. Invariants: an error names file, key and value; a key that is not known is a note and
-//! hinders nothing; `~` and `${NAME}` are resolved by what the caller hands in, not by this process's environment.
+//! Only reads them. Invariants: an error names file, key and value; an unknown key is only a note; `~` and `${NAME}`
+//! are resolved with what the caller passes, not with this process's environment.
 
 mod kind;
 mod section;
@@ -74,11 +74,11 @@ pub struct WorkerDefinition {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Definitions {
     pub workers: Vec<WorkerDefinition>,
-    /// What was passed over.
+    /// What was ignored.
     pub notes: Vec<String>,
 }
 
-/// Reads `workers.yaml`. A file that does not exist defines nobody.
+/// Reads `workers.yaml`. A missing file defines no workers.
 pub fn read_workers(file: &Path, around: Surroundings<'_>) -> Result<Definitions, DefinitionError> {
     let mut notes = Vec::new();
     let Some(mut top) = Section::read(file)? else { return Ok(Definitions::default()) };

@@ -1,7 +1,7 @@
-//! Finding workers among the sessions of a tmux server.
+//! Finds workers among the sessions of a tmux server.
 //!
-//! Invariant: a session is Forge's own only by its option. A name that looks like a worker's makes it foreign: shown,
-//! and never touched unless somebody asks for it.
+//! Invariant: only a session with Forge's option is Forge's own. One whose name merely looks like a worker's is
+//! foreign: listed, and never touched unless a person asks for it.
 
 use forge_types::{Millis, WorkerTier};
 use serde::{Deserialize, Serialize};
@@ -9,11 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::tmux::{Session, Socket, Tmux, TmuxError};
 use crate::worker::WorkerId;
 
-/// What sessions of workers are called, here and by others: what comes before the worker's own name, and how much of it
-/// is no part of the id.
+/// Name prefixes of worker sessions, Forge's and others', and how much of each is not part of the id.
 const PREFIXES: &[(&str, usize)] = &[
     ("forge-worker-", "forge-worker-".len()),
-    // Written twice by mistake, once by the id and once by the session.
+    // Doubled by mistake, once in the id and once in the session name.
     ("forge-forge-", "forge-".len()),
     ("forge-", "forge-".len()),
     ("claude-code-", 0),
@@ -22,7 +21,7 @@ const PREFIXES: &[(&str, usize)] = &[
 
 #[derive(Debug, thiserror::Error)]
 pub enum DiscoveryError {
-    #[error("workers cannot be looked for: {0}")]
+    #[error("cannot look for workers: {0}")]
     Tmux(#[from] TmuxError),
 }
 
@@ -39,7 +38,7 @@ pub enum WorkerType {
 }
 
 impl WorkerType {
-    /// What such workers are started with; empty where the name does not tell.
+    /// The model of such workers; empty if the name does not show it.
     pub fn model(self) -> &'static str {
         match self {
             WorkerType::Glm => "glm-4.7",
@@ -64,7 +63,7 @@ impl WorkerType {
 pub enum Bond {
     /// Forge has started or adopted it.
     Managed,
-    /// Only its name says that it may be a worker.
+    /// Only its name suggests a worker.
     Foreign,
 }
 
@@ -85,13 +84,12 @@ pub struct DiscoveryResult {
     pub workers: Vec<DiscoveredWorker>,
 }
 
-/// The workers of the user's own tmux server, the one that `tmux` without options speaks to, oldest first. Nothing there
-/// is touched.
+/// The workers of the user's own tmux server, the one that plain `tmux` uses, oldest first. Nothing there is changed.
 pub async fn discover_workers() -> Result<DiscoveryResult, DiscoveryError> {
     discover_on(&users_server()).await
 }
 
-/// The server that `tmux` without options speaks to.
+/// The server that plain `tmux` uses.
 pub fn users_server() -> Tmux {
     Tmux::new(Socket::Default)
 }
@@ -184,9 +182,9 @@ mod tests {
         ] {
             assert_eq!(seen(name, None), Some((id.to_owned(), kind, Bond::Foreign)), "{name}");
         }
-        let told = [Glm, Sonnet, Opus, Haiku, Unknown].map(|kind| (kind.model(), kind.tier().as_str()));
+        let found = [Glm, Sonnet, Opus, Haiku, Unknown].map(|kind| (kind.model(), kind.tier().as_str()));
         assert_eq!(
-            told,
+            found,
             [
                 ("glm-4.7", "standard"),
                 ("sonnet", "standard"),
@@ -208,7 +206,7 @@ mod tests {
             seen("forge-worker-x", Some("codex-1")).map(|seen| (seen.1, seen.2)),
             Some((WorkerType::Codex, Bond::Managed))
         );
-        // An option that is no id is nobody's mark.
+        // An option that is not a valid id marks nothing.
         assert_eq!(seen("forge-worker-x", Some("../x")).map(|seen| seen.2), Some(Bond::Foreign));
     }
 }

@@ -1,7 +1,7 @@
-//! The process group of a child that may have to be ended with all that it started.
+//! The process group of a child, which may have to be ended with everything that it started.
 
-/// Ends the group of a run that timed out or was given up. Once the leader is waited for, its number may become a
-/// stranger's, so the number is forgotten then.
+/// Ends the group of a run that timed out or was dropped. Once the leader has been waited for, its pid may be reused,
+/// so it must be cleared then.
 pub(crate) struct Group(pub(crate) Option<u32>);
 
 impl Drop for Group {

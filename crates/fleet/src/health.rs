@@ -1,30 +1,30 @@
-//! How a worker is, decided by rule from what is known of it.
+//! A worker's health, decided by rules from what is known about it.
 //!
-//! Invariants: pure; any proof of death is critical at once, and a silent file alone never is; whoever was stopped or
-//! waits for its provider is not looked at for a crash.
+//! Invariants: pure; any proof of death is critical at once, and a silent file alone never is; a worker that was
+//! stopped or waits for its provider has not crashed.
 
 pub use forge_types::HealthMonitorConfig;
 use forge_types::{Finding, Health, HealthLevel, RecoveryRules, WorkerPhase, WorkerStatus};
 use serde::{Deserialize, Serialize};
 
-/// What was seen of a worker at one moment.
+/// What is known about a worker at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vitals {
     pub phase: WorkerPhase,
-    /// The process that was started, told by its pid and start time.
+    /// The process that was started, identified by pid and start time.
     pub process: Liveness,
     /// An agent below the shell of the pane; `Gone` when only the shell is left.
     pub agent: Liveness,
     pub session: Liveness,
-    /// Seconds since the worker last said something, where it ever did.
+    /// Seconds since the worker's last sign of life, if there was one.
     pub silent_secs: Option<u64>,
     pub has_task: bool,
     /// Resident memory of the whole tree.
     pub memory_mb: Option<u64>,
     pub screen: Screen,
-    /// What its status file says of this life.
+    /// What its status file says about this run.
     pub says: Option<WorkerStatus>,
-    /// Restarts that were made and did not help.
+    /// Restarts that did not help.
     pub failed_recoveries: u32,
 }
 
@@ -32,7 +32,7 @@ pub struct Vitals {
 pub enum Liveness {
     Alive,
     Gone,
-    /// It could not be found out.
+    /// It could not be determined.
     Unknown,
 }
 
@@ -46,7 +46,7 @@ pub enum Screen {
     ContextFull,
 }
 
-/// The rules by which workers are judged.
+/// The rules for a worker's health.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HealthMonitor {
     config: HealthMonitorConfig,
@@ -79,7 +79,7 @@ fn examine(vitals: &Vitals, config: &HealthMonitorConfig, rules: &RecoveryRules)
     let stuck_secs = stuck_secs.min(rules.stuck_after_mins.saturating_mul(60));
     let stuck = vitals.silent_secs.is_some_and(|silent| silent >= stuck_secs);
     let memory_mb_max = rules.memory_kill_mb.unwrap_or(u64::MAX).min(config.memory_limit_mb);
-    let told = [
+    let checks = [
         (vitals.process == Liveness::Gone, Finding::ProcessGone),
         (vitals.agent == Liveness::Gone, Finding::AgentGone),
         (vitals.session == Liveness::Gone, Finding::SessionGone),
@@ -91,7 +91,7 @@ fn examine(vitals: &Vitals, config: &HealthMonitorConfig, rules: &RecoveryRules)
         (vitals.screen == Screen::ContextFull, Finding::ContextFull),
     ];
     let mut findings: Vec<Finding> =
-        told.into_iter().filter_map(|(holds, finding)| holds.then_some(finding)).collect();
+        checks.into_iter().filter_map(|(holds, finding)| holds.then_some(finding)).collect();
     findings.extend(vitals.says.and_then(complaint));
     let dead = findings.iter().any(|finding| finding.is_death());
     let level = match (dead, findings.is_empty()) {
@@ -106,7 +106,7 @@ fn examine(vitals: &Vitals, config: &HealthMonitorConfig, rules: &RecoveryRules)
     Health { level, findings, memory_mb }
 }
 
-/// What follows from the word of a living worker about itself.
+/// The finding for a living worker's own status.
 pub fn complaint(says: WorkerStatus) -> Option<Finding> {
     match says {
         WorkerStatus::Failed => Some(Finding::SaysFailed),
@@ -161,7 +161,7 @@ mod tests {
     fn any_proof_of_death_is_critical_at_once() {
         assert_eq!(examined(|v| v.process = Liveness::Gone).0, HealthLevel::Critical);
         assert_eq!(examined(|v| v.session = Liveness::Gone).0, HealthLevel::Critical);
-        // The shell lives on; the agent in it does not.
+        // The shell is still running; the agent in it is not.
         assert_eq!(examined(|v| v.agent = Liveness::Gone), (HealthLevel::Critical, vec![Finding::AgentGone]));
         assert_eq!(examined(|v| v.agent = Liveness::Unknown).0, HealthLevel::Healthy);
     }
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_pane_shows_is_told() {
+    fn what_the_pane_shows_is_reported() {
         let seen = examined(|v| v.screen = Screen::WaitsForPermission);
         assert_eq!(seen, (HealthLevel::Degraded, vec![Finding::WaitsForPermission]));
     }

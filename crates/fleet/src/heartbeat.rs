@@ -1,6 +1,6 @@
-//! Signs of life that are no news: `heartbeat/<worker>.heartbeat`, touched by whoever runs the agent while it is busy.
+//! Signs of life without content: `heartbeat/<worker>.heartbeat`, touched by whoever runs the agent while it is busy.
 //!
-//! Invariant: only when a file was written counts, whatever stands in it.
+//! Invariant: only the modification time of a file counts, not its content.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use forge_types::Millis;
 
-/// A heart that has not beaten for longer says nothing.
-pub const FRESH: Duration = Duration::from_secs(120);
+/// An older heartbeat is ignored.
+const FRESH: Duration = Duration::from_secs(120);
 
 /// When each worker's file was written last.
 pub fn read_all(dir: &Path) -> HashMap<String, Millis> {

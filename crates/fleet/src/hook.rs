@@ -1,7 +1,7 @@
-//! A program of the user that is told of something.
+//! A user's program that is run on an event.
 //!
-//! Owns the child from start to end. Invariant: no shell; what is told comes on standard input and in variables; every
-//! run is bounded, and one that takes too long or is given up goes with its whole process group.
+//! Owns the child from start to end. Invariant: no shell; the event is passed on standard input and in variables; every
+//! run has a time limit, and one that exceeds it or is dropped ends with its whole process group.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::process::Command;
 
 use crate::group::Group;
 
-/// As much of its complaints as is kept.
+/// How much of its error output is kept.
 const COMPLAINT_MAX: u64 = 2000;
 
 const PIPE_GRACE: Duration = Duration::from_millis(500);
@@ -26,13 +26,13 @@ pub struct Hook<'a> {
 
 #[derive(Debug, thiserror::Error)]
 pub enum HookError {
-    #[error("no program is named")]
+    #[error("no program is given")]
     Empty,
     #[error("`{program}` cannot be started: {source}")]
     Start { program: String, source: std::io::Error },
-    #[error("`{program}` took longer than {secs} s and was ended")]
+    #[error("`{program}` took longer than {secs} s and was killed")]
     Timeout { program: String, secs: u64 },
-    #[error("`{program}` ended with {status}: {complaint}")]
+    #[error("`{program}` failed with {status}: {complaint}")]
     Failed { program: String, status: std::process::ExitStatus, complaint: String },
 }
 
@@ -47,31 +47,31 @@ impl Hook<'_> {
         let mut group = Group(child.id());
         let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
         let mut complaint = Vec::new();
-        let talk = async {
-            let tell = async {
+        let exchange = async {
+            let write = async {
                 if let Some(mut stdin) = stdin {
-                    // Whoever does not read what it is told need not.
+                    // A program may ignore its input.
                     let _ = stdin.write_all(self.input.as_bytes()).await;
                 }
             };
-            let listen = async {
+            let read = async {
                 if let Some(mut stderr) = stderr {
                     let _ = (&mut stderr).take(COMPLAINT_MAX).read_to_end(&mut complaint).await;
                     // The rest is read and dropped, so that no pipe fills up.
                     let _ = tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await;
                 }
             };
-            tokio::join!(tell, listen);
+            tokio::join!(write, read);
         };
         let work = async {
-            tokio::pin!(talk);
+            tokio::pin!(exchange);
             tokio::select! {
                 status = child.wait() => {
-                    // Whatever still holds the pipes is not the program that was told.
-                    let _ = tokio::time::timeout(PIPE_GRACE, talk).await;
+                    // Whoever still holds the pipes is not the program itself.
+                    let _ = tokio::time::timeout(PIPE_GRACE, exchange).await;
                     status
                 }
-                () = &mut talk => child.wait().await,
+                () = &mut exchange => child.wait().await,
             }
         };
         let ended = tokio::time::timeout(self.limit, work).await;
@@ -95,14 +95,14 @@ mod tests {
     async fn run(script: &str, limit: Duration) -> Result<(), String> {
         let command = ["sh", "-c", script].map(str::to_owned);
         let hook =
-            Hook { command: &command, variables: &[("KIND", "stale".to_owned())], input: "told", limit };
+            Hook { command: &command, variables: &[("KIND", "stale".to_owned())], input: "crash", limit };
         hook.run().await.map_err(|error| error.to_string())
     }
 
     #[tokio::test]
-    async fn a_program_is_told_and_its_complaint_comes_back() {
+    async fn a_program_gets_the_event_and_its_error_output_is_returned() {
         let patience = Duration::from_secs(30);
-        assert_eq!(run("test \"$KIND $(cat)\" = 'stale told'", patience).await, Ok(()));
+        assert_eq!(run("test \"$KIND $(cat)\" = 'stale crash'", patience).await, Ok(()));
         let error = run("cat >/dev/null; echo no >&2; exit 3", patience).await.unwrap_err();
         assert!(error.contains("exit status: 3: no"), "{error}");
     }

@@ -1,8 +1,8 @@
-//! Starting and stopping workers by launchers: programs that make a tmux session with an agent in it.
+//! Starts and stops workers with launchers: programs that create a tmux session with an agent in it.
 //!
-//! Owns the launcher protocol. Invariants: a session that was there before is never overwritten, taken over or ended; a
-//! launcher that fails or takes too long leaves neither its processes nor its session behind; a worker is known by the
-//! option on its session, so that this holds no state that a restart could lose.
+//! Owns the launcher protocol. Invariants: an existing session is never overwritten, taken over or ended; a launcher
+//! that fails or takes too long leaves neither its processes nor its session behind; a worker is identified by the
+//! option on its session, so there is no state that a restart could lose.
 
 mod answer;
 mod call;
@@ -24,7 +24,7 @@ use crate::tmux::{Session, Socket, Tmux, TmuxError};
 use crate::worker::{InvalidWorkerId, WorkerId, WorkerStatus};
 
 pub use check::{Check, Fault, Findings, Severity};
-pub use config::{CallStyle, DEFAULT_TIMEOUT_SECS, LaunchConfig, SpawnRequest};
+pub use config::{CallStyle, LaunchConfig, SpawnRequest};
 pub use stop::{Grace, Stopped};
 
 /// The socket of Forge's own tmux server.
@@ -34,19 +34,22 @@ const PRIVATE_SOCKET: &str = "forge";
 pub enum LauncherError {
     #[error("the launcher failed: {message}")]
     LauncherFailed { message: String },
-    #[error("the launcher did not finish within {secs} s; it was ended, with what it had made")]
+    #[error(
+        "the launcher did not finish within {secs} s; it was stopped, and what it had created was removed"
+    )]
     Timeout { secs: u64 },
     #[error(
-        "the launcher reported success, but tmux has no session `{session_name}`: the agent ended at once, or the session was made on another tmux server"
+        "the launcher reported success, but tmux has no session `{session_name}`: the agent exited at once, or the \
+         session was created on another tmux server"
     )]
     SessionCreationFailed { session_name: String },
-    #[error("there already is a tmux session `{session_name}`; stop it or choose another name")]
+    #[error("a tmux session `{session_name}` already exists; stop it or choose another name")]
     SessionExists { session_name: String },
-    #[error("worker `{worker_id}` already runs in the tmux session `{session_name}`")]
+    #[error("worker `{worker_id}` is already running in the tmux session `{session_name}`")]
     WorkerExists { worker_id: WorkerId, session_name: String },
     #[error("there is no worker `{worker_id}`")]
     NoWorker { worker_id: WorkerId },
-    #[error("the workspace `{}` is no directory", path.display())]
+    #[error("the workspace `{}` is not a directory", path.display())]
     NoWorkspace { path: PathBuf },
     #[error(transparent)]
     InvalidWorker(#[from] InvalidWorkerId),
@@ -54,15 +57,15 @@ pub enum LauncherError {
     Tmux(#[from] TmuxError),
 }
 
-/// A worker that runs.
+/// A running worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerHandle {
     pub id: WorkerId,
     pub session: Session,
-    /// The agent as its launcher named it, if that is true, else the pane's process.
+    /// The agent's process as its launcher reported it, if that is correct, else the pane's process.
     pub process: Identity,
     pub model: Option<String>,
-    /// What the launcher had to say.
+    /// What the launcher reported.
     pub message: Option<String>,
     pub bead_id: Option<String>,
     pub bead_title: Option<String>,
@@ -73,7 +76,7 @@ pub struct WorkerHandle {
 pub struct WorkerLauncher {
     tmux: Tmux,
     status_dir: Option<PathBuf>,
-    /// Held while a launcher starts the tmux server, which has that launcher's variables until they are taken away.
+    /// Held while a launcher starts the tmux server, which has that launcher's variables until they are removed.
     first: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -95,7 +98,7 @@ impl WorkerLauncher {
         self
     }
 
-    /// Where workers report; told to launchers as `FORGE_STATUS_DIR`.
+    /// Where workers report; passed to launchers as `FORGE_STATUS_DIR`.
     pub fn with_status_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.status_dir = Some(dir.into());
         self
@@ -105,17 +108,17 @@ impl WorkerLauncher {
         &self.tmux
     }
 
-    /// The variables that the launcher of a worker finds, and may pass on to it.
+    /// The variables that a worker's launcher gets, and may pass on.
     pub fn environment(&self, request: &SpawnRequest) -> BTreeMap<OsString, OsString> {
         call::environment(&request.variables(self.status_dir.as_deref()), &request.withheld)
     }
 
-    /// Starts a worker and returns when its session stands.
+    /// Starts a worker and returns when its session exists.
     pub async fn spawn(&self, request: SpawnRequest) -> Result<WorkerHandle, LauncherError> {
         spawn::spawn(self, &request).await
     }
 
-    /// Stops a worker, friendly at first.
+    /// Stops a worker, gently at first.
     pub async fn stop(&self, worker_id: &WorkerId) -> Result<Stopped, LauncherError> {
         self.stop_with(worker_id, &Grace::default()).await
     }
@@ -124,7 +127,7 @@ impl WorkerLauncher {
         stop::stop(self, worker_id, grace).await
     }
 
-    /// Ends what is left of a session that is gone, whose first process was `pane`. Answers who does not end.
+    /// Ends what is left of a session that is gone, whose first process was `pane`. Returns what did not end.
     pub async fn end_remains(&self, pane: Identity) -> Vec<Identity> {
         stop::end_remains(pane).await
     }
@@ -132,17 +135,17 @@ impl WorkerLauncher {
     /// What the worker's file says, unless its process shows otherwise.
     pub async fn check_status(&self, worker_id: &WorkerId) -> Result<WorkerStatus, LauncherError> {
         let session = self.session_of(worker_id).await?;
-        let told = self.status_dir.clone().and_then(|dir| status_file::find(&dir, worker_id));
-        let told = told.map(|file| file.status);
+        let file = self.status_dir.clone().and_then(|dir| status_file::find(&dir, worker_id));
+        let reported = file.map(|file| file.status);
         let Some(session) = session else {
-            return match told {
+            return match reported {
                 Some(status) if status.is_healthy() => Ok(WorkerStatus::Failed),
                 Some(status) => Ok(status),
                 None => Err(LauncherError::NoWorker { worker_id: worker_id.clone() }),
             };
         };
         let works = !session.pane_dead && matches!(read_table().await.work(session.pane_pid), Work::Agent(_));
-        Ok(match told {
+        Ok(match reported {
             Some(WorkerStatus::Stopped) if !works => WorkerStatus::Stopped,
             _ if !works => WorkerStatus::Failed,
             Some(status) => status,
@@ -175,14 +178,14 @@ impl WorkerLauncher {
         Ok(sessions.into_iter().filter_map(handle).collect())
     }
 
-    /// The session that bears the worker's mark.
+    /// The session that is marked as the worker's.
     async fn session_of(&self, worker_id: &WorkerId) -> Result<Option<Session>, LauncherError> {
         let marked = |session: &Session| session.worker_id.as_deref() == Some(worker_id.as_str());
         Ok(self.tmux.list().await?.into_iter().find(marked))
     }
 }
 
-/// The process table, read without holding up the runtime.
+/// The process table, read without blocking the runtime.
 async fn read_table() -> Table {
     tokio::task::spawn_blocking(Table::read).await.unwrap_or_else(|_| Table::empty())
 }

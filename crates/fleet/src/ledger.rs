@@ -1,8 +1,8 @@
-//! What agents used, read from what they write: the log of a worker, and the transcripts that agent programs keep.
+//! Reads token use from what agents write: the log of a worker, and the transcripts that agent programs keep.
 //!
-//! Owns the dialects, and the reading of files from where it was left. Invariants: a line is told under the same key
-//! whenever it is read, so that a file that is read anew counts nothing twice; half a line is left for the next time;
-//! what a line does not say is not guessed.
+//! Owns the dialects, and reading on from the last position. Invariants: a line has the same key whenever it is read,
+//! so a file that is read again counts nothing twice; half a line is left for the next time; missing facts are not
+//! guessed.
 
 mod claude;
 mod codex;
@@ -19,9 +19,9 @@ use sha2::{Digest, Sha256};
 /// What an agent used at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// What makes it this call and no other.
+    /// Identifies the call.
     pub key: String,
-    /// The conversation that it is part of.
+    /// The conversation it belongs to.
     pub session: String,
     /// Empty when the line does not name it.
     pub model: String,
@@ -33,29 +33,29 @@ pub struct Call {
     pub program: Option<Executor>,
 }
 
-/// What a line says of use.
+/// The token use in a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Told {
-    /// One call. Told again under its key, the last time counts.
+    /// One call. If its key occurs again, the last one counts.
     Call(Call),
-    /// The sum of a session since its last sum, by model. It takes the place of the calls that it sums up.
+    /// The sum of a session since its last sum, by model. It replaces the calls that it sums up.
     Sum(Vec<Call>),
     /// What the session used from its beginning.
     Total(Call),
 }
 
-/// A reader of one file, line by line. It is kept with the place up to which the file was read.
+/// A reader of one file, line by line. It is stored with the position up to which the file was read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reader {
-    /// The newest time that a line told.
+    /// The newest time in a line.
     clock: Option<Millis>,
-    /// Of whom lines speak that name nobody.
+    /// The session of lines that name none.
     session: String,
     model: String,
     /// The last sum of the session.
     summed: ModelUsage,
-    /// How long the call took whose cost is told next.
+    /// The duration of the call whose cost comes next.
     latency_ms: Option<i64>,
 }
 
@@ -68,7 +68,7 @@ impl Reader {
         };
         let at = moment(&fields["timestamp"]);
         self.clock = at.or(self.clock);
-        let told = match fields["type"].as_str() {
+        let found = match fields["type"].as_str() {
             Some("system" | "assistant" | "result") => claude::read(self, &fields, line),
             Some("thread.started" | "turn.completed" | "session_meta" | "turn_context" | "event_msg") => {
                 codex::read(self, &fields)
@@ -78,7 +78,7 @@ impl Reader {
         };
         let clock = self.clock;
         let date = |call: Call| Call { at: call.at.or(clock), ..call };
-        told.map(|told| match told {
+        found.map(|found| match found {
             Told::Call(call) => Told::Call(date(call)),
             Told::Total(call) => Told::Total(date(call)),
             Told::Sum(calls) => Told::Sum(calls.into_iter().map(date).collect()),
@@ -95,15 +95,15 @@ impl Reader {
 }
 
 /// A time as programs write it: RFC 3339, or milliseconds.
-fn moment(told: &Value) -> Option<Millis> {
-    match told {
+fn moment(value: &Value) -> Option<Millis> {
+    match value {
         Value::String(text) => text.parse::<jiff::Timestamp>().ok().map(|at| Millis(at.as_millisecond())),
         Value::Number(ms) => ms.as_i64().map(Millis),
         _ => None,
     }
 }
 
-/// Names a line that has no name of its own.
+/// A key for a line that has no id.
 fn digest(line: &str) -> String {
     let digest = Sha256::digest(line.as_bytes());
     digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()

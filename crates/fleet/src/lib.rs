@@ -1,7 +1,7 @@
 //! Long-lived workers: tmux sessions, launchers, status files, and the beads they are fed with.
 //!
-//! Owns everything Forge knows of tmux and of beads. Invariants: no decision and no loop lives here (the engine has
-//! them), nothing that Forge did not start is ended, and no text of a user becomes part of a shell string.
+//! Owns everything Forge knows about tmux and beads. Invariants: decisions and loops belong to the engine, nothing that
+//! Forge did not start is ended, and no user text becomes part of a shell string.
 //!
 //! A worker is started by a launcher, in a session of its own:
 //!

@@ -1,7 +1,7 @@
-//! What an agent's pane shows: that it waits for a permission, has hit a limit, or has no room left.
+//! Recognises what an agent's pane shows: a permission request, a limit, or a full context.
 //!
-//! Pure functions over text. Invariant: only what stands at the end of the pane counts, and only as a line of its own,
-//! so that a conversation about limits is not taken for one.
+//! Pure functions over text. Invariant: only the end of the pane counts, and only as a line of its own, so that a
+//! conversation about limits is not mistaken for one.
 
 mod reset;
 
@@ -20,7 +20,7 @@ pub enum Sign {
     ContextFull { message: String },
 }
 
-/// How dialogs of Claude Code, Codex and opencode begin, in lower case.
+/// How dialogs of Claude Code, Codex and opencode start, in lower case.
 const QUESTIONS: &[&str] = &[
     "do you want to ",
     "do you trust the ",
@@ -30,7 +30,7 @@ const QUESTIONS: &[&str] = &[
     "approve this ",
 ];
 
-/// One of these stands below the question.
+/// One of these is below the question.
 const CHOICES: &[&str] =
     &["1. yes", "yes, proceed", "yes (y)", "yes, allow", "allow once", "y yes", "[y] yes"];
 
@@ -74,14 +74,14 @@ const FULL: &[&str] = &[
     "api error: 400 input length and `max_tokens` exceed context limit",
 ];
 
-/// What the end of a pane says. `now` also tells in which zone times without one are meant.
+/// What the end of a pane shows. `now` also provides the zone of times without one.
 pub fn read(text: &str, now: &Zoned) -> Option<Sign> {
     let lines: Vec<&str> = text.lines().map(strip).filter(|line| !line.is_empty()).collect();
     if let Some(question) = find_question(&lines) {
         return Some(Sign::WaitingForPermission { question });
     }
     let first = lines.len().saturating_sub(BANNER_LINES);
-    // The newest counts: who was limited and goes on until the context is full is full.
+    // The newest counts: after a limit, an agent may continue until its context is full.
     lines[first..].iter().enumerate().rev().find_map(|(index, line)| {
         let low = lower(line);
         if FULL.iter().any(|begin| low.starts_with(begin)) {
@@ -91,7 +91,7 @@ pub fn read(text: &str, now: &Zoned) -> Option<Sign> {
         if !about_limit || low.starts_with("you've") && !low.contains("limit") {
             return None;
         }
-        // A narrow pane breaks the sentence, and its time stands on the next line.
+        // A narrow pane wraps the sentence, and the time is on the next line.
         let following = lines[first + index..].iter().take(3).copied().collect::<Vec<_>>().join(" ");
         Some(Sign::RateLimited { message: (*line).to_owned(), reset_at: reset::find(&following, now) })
     })
@@ -104,7 +104,7 @@ fn find_question(lines: &[&str]) -> Option<String> {
     (choice > question && tail.len() - choice <= CHOICE_LINES).then(|| tail[question].to_owned())
 }
 
-/// opencode says what went wrong and when it tries again, in one line.
+/// opencode prints the error and when it tries again in one line.
 fn is_retry(low: &str) -> bool {
     let causes = ["rate limit", "too many requests", "429", "usage limit", "quota"];
     low.contains("[retrying in ") && causes.iter().any(|cause| low.contains(cause))

@@ -1,7 +1,7 @@
-//! When processes end, and what runs below them.
+//! Waits for processes to end, and finds what runs below them.
 //!
-//! Owns the wait for an exit, and [`Table`], which is read in one pass, however many workers are looked at. Who a process
-//! is, and that a signal reaches the one that was meant, is the floor's knowledge.
+//! Owns the wait for an exit, and [`Table`], which is read in one pass, however many workers there are. `forge_os`
+//! identifies processes and makes sure that a signal reaches the right one.
 
 mod table;
 
@@ -12,15 +12,15 @@ use forge_os::process::{Hold, look_up, with_variable};
 pub use forge_os::process::{Entry, Identity, Life, Signal};
 pub use table::{Table, Work};
 
-/// How often an exit is looked for where the kernel does not tell it.
+/// How often to check for an exit where the kernel does not report it.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
-/// Returns once the process has ended, at once if it already has. The kernel tells it where it can.
+/// Returns once the process has ended, at once if it already has. Uses the kernel's notification where possible.
 pub async fn exit_of(process: Identity) {
     match process.hold() {
         Hold::Gone => return,
         Hold::Held(fd) => {
-            // Nothing is read from it, so that it need not be a pipe for tokio to wait for it.
+            // Nothing is read from it, so tokio can wait for it although it is not a pipe.
             if let Ok(fd) = tokio::net::unix::pipe::Receiver::from_owned_fd_unchecked(fd)
                 && fd.readable().await.is_ok()
             {
@@ -34,7 +34,7 @@ pub async fn exit_of(process: Identity) {
     }
 }
 
-/// Waits until all have ended or the time is over, and tells who is left.
+/// Waits until all have ended or the time is over, and returns those left.
 pub async fn await_exits(processes: &[Identity], patience: Duration) -> Vec<Identity> {
     let all = async {
         for process in processes {
@@ -47,8 +47,8 @@ pub async fn await_exits(processes: &[Identity], patience: Duration) -> Vec<Iden
     }
 }
 
-/// Whether nobody lives who was started with this variable, but for tmux: its server keeps what the one who happened to
-/// start it had. Not known where variables of others cannot be read.
+/// Whether no process with this variable is alive, apart from tmux, whose server keeps the variables of whoever started
+/// it. Unknown where other processes' variables cannot be read.
 pub fn is_without_variable(name: &str, value: &str) -> bool {
     let is_other =
         |process: &Identity| look_up(process.pid).is_some_and(|entry| !entry.name.starts_with("tmux"));
@@ -71,7 +71,7 @@ mod tests {
         let identity = Identity::of(child.id()).expect("alive");
         let waiting = tokio::spawn(exit_of(identity));
         identity.signal(Signal::KILL);
-        waiting.await.expect("told");
+        waiting.await.expect("an exit");
         assert_eq!(identity.life(), Life::Zombie);
         exit_of(identity).await;
         child.wait().expect("wait");

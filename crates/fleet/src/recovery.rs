@@ -1,15 +1,15 @@
-//! Whether a worker that is dead is started again, and when.
+//! Decides whether and when a dead worker is restarted.
 //!
-//! Invariants: pure; nothing is started while the policy says no; crashes in a short time end it; neither a stop nor a
-//! provider's limit spends an attempt.
+//! Invariants: pure; nothing is started if the policy forbids it; several crashes in a short time end it; neither a
+//! stop nor a provider's limit uses up an attempt.
 
 pub use forge_types::{RecoveryPolicy, RecoveryRules};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Nothing is to be done or said.
+    /// Do nothing.
     Leave,
-    /// Say it; a person decides.
+    /// Report it; a person decides.
     Notify,
     /// Not yet.
     WaitUntil {
@@ -51,11 +51,11 @@ pub fn decide(
     }
 }
 
-/// What is done about a worker that lives and does not get on.
+/// What to do about a worker that is alive but makes no progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     Leave,
-    /// Say that it got worse; a person decides.
+    /// Report it; a person decides.
     Tell,
     /// As a person would with Ctrl-C.
     Interrupt,
@@ -84,7 +84,7 @@ pub fn remedy_stuck(
         (RecoveryPolicy::Disabled, _) => Remedy::Leave,
         (RecoveryPolicy::Notify, _) => Remedy::Tell,
         (RecoveryPolicy::Auto, None) => Remedy::Interrupt,
-        // It gets the time of a first pause to come to itself.
+        // It gets the first pause to recover.
         (RecoveryPolicy::Auto, Some(since)) if since < rules.pause_secs => Remedy::Leave,
         (RecoveryPolicy::Auto, Some(_)) => Remedy::Restart,
     }

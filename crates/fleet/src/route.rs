@@ -1,34 +1,34 @@
-//! Which worker and which model a piece of work goes to, and why.
+//! Decides which worker and model get a piece of work, and why.
 //!
-//! Invariants: pure; a decision names a model that can be used now and either a worker that is free or the one to be
-//! started; difficulty may raise the tier that the priority asks for and never lowers it.
+//! Invariants: pure; a decision names a usable model and either a free worker or the one to start; difficulty may raise
+//! the tier of the priority and never lowers it.
 
 use forge_types::{Fallback, MicroUsd, PriorityTiers, RoutingDecision, RoutingReason, WorkerId, WorkerTier};
 
 use crate::complexity::{Complexity, Cuts};
 use crate::work::Work;
 
-/// A model that may be used, and how it stands.
+/// A model that may be used, and its state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     pub name: String,
     pub tier: WorkerTier,
     pub standing: Standing,
-    /// What a piece of work cost on average, where there is a history.
+    /// Average cost of a piece of work, if there is a history.
     pub mean_cost: Option<MicroUsd>,
-    /// Pieces of work that were given to it lately.
+    /// Pieces of work it got recently.
     pub chosen: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// `resets_soon`: what is left of its quota is lost within a day.
+    /// `resets_soon`: its remaining quota expires within a day.
     Usable { resets_soon: bool },
     /// No program, no key, or its limit is reached.
     Unusable,
 }
 
-/// A worker that exists.
+/// An existing worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     pub id: WorkerId,
@@ -41,9 +41,9 @@ pub struct Candidate {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rules {
     pub cuts: Cuts,
-    /// What the priority asks for.
+    /// The tier of each priority.
     pub tiers: PriorityTiers,
-    /// Where to look when no model of a tier can be used. What is free is never fallen back to.
+    /// The tiers to try when no model of a tier is usable. The free tier is never a fallback.
     pub fallback: Fallback,
     /// New workers that may still be started, by tier.
     pub room: Vec<(WorkerTier, usize)>,
@@ -130,7 +130,7 @@ pub fn route(
     Err(if found_model { NoRoute::NoRoom } else { NoRoute::NoModel })
 }
 
-/// The models of a tier that can be used, the best first: quota that would be lost, then the one used least.
+/// The usable models of a tier, best first: expiring quota, then least used.
 fn usable_of(models: &[Model], tier: WorkerTier) -> Vec<&Model> {
     let mut usable: Vec<(&Model, bool)> = models
         .iter()
@@ -146,7 +146,7 @@ fn usable_of(models: &[Model], tier: WorkerTier) -> Vec<&Model> {
 
 type Choice<'a> = (&'a Model, Option<WorkerId>, Option<RoutingReason>);
 
-/// A free worker that knows such work, else any free one, else a new one.
+/// A free worker with experience in such work, else any free one, else a new one.
 fn choose<'a>(work: &Work, usable: &[&'a Model], workers: &[Candidate], room: usize) -> Option<Choice<'a>> {
     let knows = |worker: &Candidate| {
         worker.knows.iter().any(|known| *known == work.kind || work.labels.contains(known))

@@ -1,4 +1,4 @@
-//! In which order work is taken: a sum of four parts, 0 to 100, each of them shown.
+//! The order of work: a sum of four parts, 0 to 100, all of them kept.
 
 use forge_types::ScoreComponents;
 
@@ -6,14 +6,14 @@ use crate::complexity::Complexity;
 use crate::route::Candidate;
 use crate::work::Work;
 
-/// Gives points to pieces of work.
+/// Scores pieces of work.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskScorer {
     /// New workers that may still be started.
     room: usize,
 }
 
-/// What is thought of a piece of work.
+/// The score of a piece of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scored {
     pub components: ScoreComponents,
@@ -27,7 +27,7 @@ impl Default for TaskScorer {
 }
 
 impl TaskScorer {
-    /// For a fleet in which a new worker may be started at any time.
+    /// For a fleet that may always start a new worker.
     pub fn new() -> Self {
         Self { room: usize::MAX }
     }
@@ -37,7 +37,7 @@ impl TaskScorer {
         self
     }
 
-    /// Where nobody is free and nobody may be started, the work waits behind what the workers have.
+    /// If no worker is free and none may be started, the work waits behind what the workers have.
     pub fn score_bead(&self, work: &Work, workers: &[Candidate]) -> Scored {
         let complexity = Complexity::of(work);
         let wait = match self.room > 0 || workers.iter().any(|worker| worker.free) {
@@ -53,7 +53,7 @@ impl TaskScorer {
 enum Wait {
     /// A worker is free, or a new one may be started.
     None,
-    /// So many pieces of work are before it.
+    /// This many pieces of work are ahead of it.
     Behind(usize),
 }
 
@@ -67,7 +67,7 @@ fn score(work: &Work, complexity: &Complexity, wait: Wait) -> ScoreComponents {
             "epic" => 0,
             _ => 10,
         },
-        // At most 15, so nothing is lost.
+        // At most 15, so the conversion is exact.
         complexity: (0.15 * complexity.total()).round() as u8,
         availability: match wait {
             Wait::None => 15,
@@ -78,7 +78,7 @@ fn score(work: &Work, complexity: &Complexity, wait: Wait) -> ScoreComponents {
     }
 }
 
-/// The most valuable first; of equals the older one.
+/// Highest score first; among equals the older one.
 pub fn order(work: &mut [(Work, ScoreComponents)]) {
     work.sort_by(|(a, one), (b, other)| {
         other.total().cmp(&one.total()).then(a.created_at_ms.cmp(&b.created_at_ms)).then(a.id.cmp(&b.id))

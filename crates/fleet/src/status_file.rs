@@ -1,8 +1,8 @@
-//! Status files: what workers say of themselves, one JSON object per worker in one folder.
+//! Status files, in which workers report on themselves: one JSON object per worker in one folder.
 //!
-//! Owns reading, writing, watching and ageing them. Invariants: every file gives a row, also one that cannot be
-//! understood or is none that is read (status Error, with the reason); what is written back keeps every field it does not change and replaces
-//! the file in one step; a worker that has no file gets none by being paused.
+//! Owns reading, writing, watching and ageing them. Invariants: every file gives a row, even an unreadable one (status
+//! Error, with the reason); a change keeps all other fields and replaces the file in one step; pausing a worker that
+//! has no file creates none.
 
 mod age;
 mod parse;
@@ -21,20 +21,21 @@ use crate::worker::{WorkerId, WorkerStatus, WorkerTier};
 
 pub use age::{Aged, aged, remove};
 pub use watch::{Change, Watch, watch};
-pub use write::{StatusFileError, begin, fail, pause, resume, set_status, update};
+pub(crate) use write::set_status;
+pub use write::{StatusFileError, begin, fail, pause, resume, update};
 
 /// A worker writes a few lines.
 const MAX_BYTES: u64 = 256 << 10;
-/// No machine has as many workers.
+/// No machine has this many workers.
 const MAX_FILES: usize = 10_000;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatusFile {
     pub path: PathBuf,
-    /// What the file says, else its name.
+    /// From the file's content, else its name.
     pub worker_id: String,
     pub status: WorkerStatus,
-    /// The status word as it stands there.
+    /// The status as written.
     pub word: String,
     /// Why the status is Error.
     pub reason: Option<String>,
@@ -49,18 +50,18 @@ pub struct StatusFile {
     pub tasks_completed: Option<u64>,
     pub paused_at: Option<Millis>,
     pub pause_reason: Option<String>,
-    /// Everything that stands there, also what has no meaning here.
+    /// All fields, including unknown ones.
     pub fields: Map<String, Value>,
 }
 
 impl StatusFile {
-    /// What the worker says of a life that goes on; one that has an exit code is over.
+    /// The worker's status while it runs; none once it has an exit code.
     pub fn says(&self) -> Option<WorkerStatus> {
         (!self.fields.contains_key("exit_code")).then_some(self.status)
     }
 }
 
-/// What a worker works on, however it was written.
+/// A worker's current task, in any of the accepted forms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurrentTask {
     /// One line for people.
@@ -70,7 +71,7 @@ pub struct CurrentTask {
     pub priority: Option<u8>,
 }
 
-/// Reads one file; none if there is none.
+/// Reads one file; none if it does not exist.
 pub fn read(path: &Path) -> Option<StatusFile> {
     let written_at = match fs::metadata(path) {
         Ok(about) => about.modified().ok().map_or(Millis(0), millis),
@@ -88,7 +89,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, file::FileError> {
     file::read(path.parent().unwrap_or(path), path, MAX_BYTES)
 }
 
-/// Reads all files of a folder, by worker. A folder that does not exist has none.
+/// Reads all files of a folder, by worker. A missing folder has none.
 pub fn read_all(dir: &Path) -> io::Result<Vec<StatusFile>> {
     let entries = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -109,7 +110,7 @@ pub fn find(dir: &Path, worker_id: &WorkerId) -> Option<StatusFile> {
     })
 }
 
-/// Files that are being written have other names: hidden, or with another end.
+/// Files that are being written have other names: hidden, or with another extension.
 fn is_status_file(path: &Path) -> bool {
     let hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
     !hidden && path.extension().is_some_and(|end| end == "json")

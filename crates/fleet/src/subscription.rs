@@ -1,14 +1,14 @@
-//! What the user says of their plans with providers: `subscriptions.yaml`.
+//! The user's plans with providers: `subscriptions.yaml`.
 //!
-//! Reads it; nothing is written. Invariants: pure besides the reading; a plan that is not active or has no quota says
-//! nothing about a model.
+//! Only reads it. Invariants: pure apart from the reading; a plan that is inactive or has no quota does not restrict a
+//! model.
 
 use std::path::Path;
 
 use jiff::civil::Date;
 use serde::Deserialize;
 
-/// Quota that is lost within this time should be used first.
+/// Quota that expires within this time should be used first.
 const SOON_DAYS: i32 = 1;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -57,19 +57,19 @@ fn yes() -> bool {
     true
 }
 
-/// What a plan says about its models today.
+/// What a plan allows today.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allowance {
-    /// It is used up until it is renewed, if it is known when that is.
+    /// It is used up until its renewal, if that is known.
     Depleted {
         until: Option<Date>,
     },
-    /// What is left is lost within a day.
+    /// What is left expires within a day.
     EndsSoon,
     Plain,
 }
 
-/// The plans of a file. One that does not exist has none; an error says what is wrong with it.
+/// The plans of a file. A missing file has none; an error says what is wrong with it.
 pub fn read(file: &Path) -> Result<Vec<Subscription>, String> {
     match std::fs::read_to_string(file) {
         Ok(text) => parse(&text).map_err(|why| format!("{}: {why}", file.display())),
@@ -84,7 +84,7 @@ fn parse(text: &str) -> Result<Vec<Subscription>, String> {
 }
 
 impl Subscription {
-    /// Whether the plan pays for a model of an agent. One that names no model pays for all of its provider.
+    /// Whether the plan covers a model of an agent. A plan without a model covers all of its provider.
     pub fn covers(&self, agent: &str, model: &str) -> bool {
         let (agent, model) = (agent.to_lowercase(), model.to_lowercase());
         match &self.model {

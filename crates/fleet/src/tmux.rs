@@ -1,8 +1,8 @@
 //! The one place that starts `tmux`.
 //!
-//! Owns: the socket, exact targets, the time limit, and the translation of tmux's failures. Invariants: no call waits
-//! without a bound, no target is a prefix of a name, no server but the one of [`Socket`] is spoken to, and "there is no
-//! server" is the same as "there are no sessions".
+//! Owns: the socket, exact targets, the time limit, and the translation of tmux's failures. Invariants: every call has
+//! a time limit, no target is a prefix of a name, only the server of [`Socket`] is used, and "there is no server" is
+//! the same as "there are no sessions".
 
 mod command;
 mod session;
@@ -19,7 +19,7 @@ pub use session::Session;
 /// The user option that says whose session it is.
 pub const WORKER_OPTION: &str = "@forge_worker_id";
 const OLDEST: (u32, u32) = (3, 2);
-/// Agents take a line that comes at once with its Enter for a paste, and an Enter within it for a line break.
+/// Agents treat a line that arrives together with its Enter as a paste, and the Enter as a line break.
 const PASTE_PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +29,7 @@ pub enum TmuxError {
     #[error("tmux {found} is too old: Forge needs {}.{} or newer to pass variables to a session", OLDEST.0, OLDEST.1)]
     TooOld { found: String },
     #[error(
-        "`{name}` is no session name: letters, digits, `-` and `_` are allowed, not first `-`, at most 128"
+        "`{name}` is not a session name: use letters, digits, `-` and `_`, at most 128, and do not start with `-`"
     )]
     InvalidName { name: String },
     #[error("the line to send contains a control character; send one line at a time")]
@@ -48,7 +48,7 @@ pub enum TmuxError {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Socket {
-    /// The server that `tmux` without options speaks to.
+    /// The server that plain `tmux` uses.
     Default,
     /// `tmux -L NAME`.
     Name(String),
@@ -61,14 +61,14 @@ pub struct Tmux {
     socket: Socket,
 }
 
-/// A session to be made.
+/// A session to create.
 #[derive(Clone, Debug)]
 pub struct NewSession<'a> {
     pub name: &'a str,
     pub dir: &'a Path,
-    /// Reaches the command; what this process or the tmux server has in its environment does so only by chance.
+    /// Variables for the command; it does not reliably get those of this process or of the tmux server.
     pub env: &'a [(String, String)],
-    /// Program and arguments. No shell looks at them.
+    /// Program and arguments, without a shell.
     pub command: &'a [String],
     pub worker_id: Option<&'a str>,
 }
@@ -116,7 +116,7 @@ impl Tmux {
         }
     }
 
-    /// Makes a session, detached, with the command as its pane's process. An existing one is an error.
+    /// Creates a detached session with the command as its pane's process. An existing one is an error.
     pub async fn create(&self, new: NewSession<'_>) -> Result<Session, TmuxError> {
         check_name(new.name)?;
         let mut call = Call::new(self, &["new-session", "-d", "-s", new.name, "-x", "200", "-y", "50", "-c"]);
@@ -127,14 +127,14 @@ impl Tmux {
         }
         call.push("--");
         if new.command.len() == 1 {
-            // tmux gives a single word to a shell; with a second one it starts the program itself.
+            // tmux passes a single word to a shell; with a second one it starts the program itself.
             call.push("env");
         }
         for word in new.command {
             call.push(word);
         }
         if let Some(worker_id) = new.worker_id {
-            // In the same call, so that there is no moment in which the session is nobody's.
+            // In the same call, so that the session is never unmarked.
             call.then(&["set-option", WORKER_OPTION, worker_id]);
         }
         match call.run().await {
@@ -160,7 +160,7 @@ impl Tmux {
         Ok(Some(text.trim_end_matches('\n').to_owned()).filter(|text| !text.is_empty()))
     }
 
-    /// The last lines of what the agent's pane shows, without the empty ones at the end.
+    /// The last lines of the agent's pane, without trailing empty ones.
     pub async fn capture(&self, name: &str, lines: usize) -> Result<String, TmuxError> {
         let target = self.pane_of(name).await?;
         let start = format!("-{lines}");
@@ -189,7 +189,7 @@ impl Tmux {
         self.act(name, &["send-keys", "-t", &target, "C-c"]).await
     }
 
-    /// Ends exactly this session: not one of the same name that was made later.
+    /// Ends exactly this session, not one of the same name created later.
     pub async fn kill(&self, session: &Session) -> Result<(), TmuxError> {
         match self.act(&session.name, &["kill-session", "-t", &session.id]).await {
             Err(TmuxError::NoSession { .. }) => Ok(()),
@@ -197,7 +197,7 @@ impl Tmux {
         }
     }
 
-    /// What a variable is for everything that is started in the session.
+    /// The value of a variable for everything started in the session.
     pub(crate) async fn variable_of(&self, name: &str, variable: &str) -> Result<Option<String>, TmuxError> {
         let target = session_target(name)?;
         let answer = Call::new(self, &["show-environment", "-t", &target, variable]).run().await?;
@@ -212,8 +212,8 @@ impl Tmux {
         }
     }
 
-    /// Makes variables in the server's own environment, from where later sessions inherit, what they are in this process,
-    /// except those that are not for sessions.
+    /// Sets variables in the server's own environment, which later sessions inherit, to this process's values, except
+    /// those that are not for sessions.
     pub(crate) async fn restore_environment(
         &self,
         names: impl Iterator<Item = &String>,
@@ -232,14 +232,14 @@ impl Tmux {
         }
     }
 
-    /// Lets sessions have these variables from whoever makes them, or not have them. What is listed stays listed.
+    /// Makes sessions take these variables from whoever creates them, or drop them. Listed ones stay listed.
     pub(crate) async fn pass_on(&self, names: impl Iterator<Item = &String>) -> Result<(), TmuxError> {
         const OPTION: &str = "update-environment";
         let listed = match Call::new(self, &["show-options", "-g", "-v", OPTION]).run().await {
             Err(error) if command::means_empty(&error) => return Ok(()),
             listed => listed?,
         };
-        // By their whole names: of a pattern, tmux 3.3 takes the first variable alone.
+        // By their whole names: for a pattern, tmux 3.3 takes only the first variable.
         let is_name = |name: &&String| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let is_new = |name: &&String| !listed.lines().any(|known| known == *name);
         let missing = names.filter(is_name).filter(is_new);
@@ -253,8 +253,8 @@ impl Tmux {
         }
     }
 
-    /// How a person gets to see the session. `inside` is the caller's `$TMUX`: within the same server the client is
-    /// switched, within another one it is attached in spite of it.
+    /// The command that shows the session. `inside` is the caller's `$TMUX`: within the same server it switches the
+    /// client, within another one it attaches anyway.
     pub fn attach(&self, name: &str, inside: Option<&str>) -> Result<std::process::Command, TmuxError> {
         let target = session_target(name)?;
         let here = inside.and_then(|value| value.split(',').next()).filter(|path| !path.is_empty());
@@ -270,7 +270,7 @@ impl Tmux {
         Ok(command)
     }
 
-    /// What `$TMUX` has to be for a plain `tmux` to speak to this server; none for the default one.
+    /// The `$TMUX` that makes plain `tmux` use this server; none for the default one.
     pub(crate) fn variable(&self) -> Option<OsString> {
         if self.socket == Socket::Default {
             return None;
@@ -280,7 +280,7 @@ impl Tmux {
         Some(value)
     }
 
-    /// Makes the directory of the socket, as tmux does when it is given a name instead of a path.
+    /// Creates the directory of the socket, as tmux does when given a name instead of a path.
     pub(crate) fn make_socket_dir(&self) -> Result<(), TmuxError> {
         use std::os::unix::fs::DirBuilderExt;
         let path = self.socket_path();
@@ -314,7 +314,7 @@ impl Tmux {
         }
     }
 
-    /// The agent's pane, also when a person has split it and looks at another part.
+    /// The agent's pane, even if a person has split it and selected another part.
     async fn pane_of(&self, name: &str) -> Result<String, TmuxError> {
         let session = self.find(name).await?;
         Ok(session.ok_or_else(|| TmuxError::NoSession { name: name.to_owned() })?.pane)
@@ -325,7 +325,7 @@ impl Tmux {
     }
 }
 
-/// Checks that tmux takes the name as it is; it would replace `:` and `.`.
+/// Checks that tmux keeps the name as it is; it would replace `:` and `.`.
 pub(crate) fn check_name(name: &str) -> Result<(), TmuxError> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     match !name.is_empty() && name.len() <= 128 && !name.starts_with('-') && name.chars().all(allowed) {

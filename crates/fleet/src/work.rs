@@ -31,12 +31,12 @@ pub struct Work {
     pub created_at_ms: i64,
     /// How many others wait for it.
     pub blocks: usize,
-    /// How many files it is expected to touch, when somebody said so.
+    /// How many files it is expected to touch, if known.
     pub files: Option<usize>,
 }
 
 impl From<&Bead> for Work {
-    /// As far as the bead alone tells: how many wait for it is known by their workspace.
+    /// From the bead alone: how many wait for it is known only in its workspace.
     fn from(bead: &Bead) -> Self {
         let created = bead.created_at.as_ref().and_then(Time::at);
         Self {

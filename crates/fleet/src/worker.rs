@@ -1,4 +1,4 @@
-//! The words about workers: who one is, what it costs, how it fares.
+//! Types of workers: id, tier and status.
 
 pub use forge_types::{InvalidWorkerId, WorkerId, WorkerStatus, WorkerTier};
 

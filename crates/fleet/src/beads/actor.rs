@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 const FIRST: &str = "forge/";
 
-/// The name for one claim. What would end a part of it is left out of the machine's name.
+/// The name for one claim. Separators are removed from the host name.
 pub fn actor(who: &str, claim: Uuid) -> String {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let host: String = host.chars().filter(|c| !c.is_control() && !c.is_whitespace() && *c != '/').collect();
@@ -14,7 +14,7 @@ pub fn actor(who: &str, claim: Uuid) -> String {
     format!("{FIRST}{host}/{who}/{claim}")
 }
 
-/// Whether Forge gave out this name. What anybody else holds is never taken from them.
+/// Whether Forge created this name. A bead that anybody else holds is never taken away.
 pub fn is_ours(actor: &str) -> bool {
     actor.starts_with(FIRST)
 }

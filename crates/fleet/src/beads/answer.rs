@@ -1,7 +1,7 @@
-//! What the beads programs print, understood.
+//! Parses what the beads programs print.
 //!
-//! Owns the parser rule for all versions: any text before the JSON is dropped, there may be several documents, a
-//! document with an error wins, errors also come on standard error as JSON or as plain text, and silence is an error.
+//! Owns the rules for all versions: text before the JSON is dropped, there may be several documents, a document with an
+//! error wins, errors may also be on standard error as JSON or plain text, and no output is an error.
 
 use serde_json::{Map, Value};
 
@@ -9,20 +9,20 @@ use super::bead::Bead;
 use super::call::Answer;
 use super::error::BeadsError;
 
-/// A program's no.
+/// An error that a program reports.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Complaint {
     pub command: String,
-    /// br's name of the error.
+    /// br's error code.
     pub code: Option<String>,
     pub message: String,
-    /// br: the field that is at fault.
+    /// br: the invalid field.
     pub field: Option<String>,
-    /// br: why, without the message's preamble.
+    /// br: the reason, without the message's preamble.
     pub reason: Option<String>,
 }
 
-/// The documents, unwrapped, or the complaint.
+/// The documents without envelope, or the error.
 pub(super) fn read(answer: &Answer) -> Result<Vec<Value>, Complaint> {
     let documents: Vec<Value> = documents(&answer.stdout).into_iter().map(unwrap).collect();
     let complaint = |complaint: Complaint| Complaint { command: answer.command.clone(), ..complaint };
@@ -37,7 +37,7 @@ pub(super) fn read(answer: &Answer) -> Result<Vec<Value>, Complaint> {
     }
     let message = match (answer.stderr.as_str(), answer.code) {
         ("", Some(0)) => "it printed no JSON".to_owned(),
-        ("", Some(code)) => format!("it ended with {code} and said nothing"),
+        ("", Some(code)) => format!("it exited with {code} and printed nothing"),
         ("", None) => "a signal ended it".to_owned(),
         (stderr, _) => first_lines(stderr),
     };
@@ -69,11 +69,11 @@ pub(super) fn beads(command: &str, documents: Vec<Value>) -> Result<Vec<Bead>, B
     let beads = rows(documents).into_iter().map(bead).collect::<Result<_, _>>();
     beads.map_err(|why| BeadsError::Program {
         command: command.to_owned(),
-        why: format!("its answer has a record that is not a bead: {why}"),
+        why: format!("its output has a record that is not a bead: {why}"),
     })
 }
 
-/// A record as the file would have it. `show` gives whole beads in place of edges, and counts that are no fields.
+/// A record as the file would have it. `show` returns whole beads instead of edges, and counts that are not fields.
 fn plain(mut row: Map<String, Value>) -> Map<String, Value> {
     let id = row.get("id").cloned().unwrap_or_default();
     if let Some(Value::Array(edges)) = row.get_mut("dependencies") {
@@ -129,15 +129,15 @@ fn error_of(document: &Value) -> Option<Complaint> {
     }
 }
 
-/// A usage error goes on with all the flags there are.
+/// Cuts the list of flags from a usage error.
 fn first_lines(stderr: &str) -> String {
-    let told = stderr.split("\nUsage:").next().unwrap_or(stderr);
-    told.trim().chars().take(2_000).collect()
+    let message = stderr.split("\nUsage:").next().unwrap_or(stderr);
+    message.trim().chars().take(2_000).collect()
 }
 
 impl Complaint {
-    /// Only a lock is worth another try. br's own `retryable` means "correct it and try again".
-    pub fn is_transient(&self) -> bool {
+    /// Only a locked database is tried again. br's own `retryable` means "correct it and try again".
+    pub(super) fn is_transient(&self) -> bool {
         const WORDS: [&str; 7] = [
             "database is locked",
             "database locked",
@@ -152,15 +152,15 @@ impl Complaint {
         code.contains("LOCK") && !code.contains("BLOCK") || WORDS.iter().any(|word| message.contains(word))
     }
 
-    pub fn is_missing_bead(&self) -> bool {
+    pub(super) fn is_missing_bead(&self) -> bool {
         let message = self.message.to_lowercase();
         self.code.as_deref() == Some("ISSUE_NOT_FOUND")
             || message.contains("no issue found")
             || message.contains("issue not found")
     }
 
-    /// What was said, as an error about the bead `id`.
-    pub fn into_error(self, id: &str) -> BeadsError {
+    /// The message as an error about the bead `id`.
+    pub(super) fn into_error(self, id: &str) -> BeadsError {
         if self.is_missing_bead() {
             return BeadsError::NoSuchBead { id: id.to_owned() };
         }

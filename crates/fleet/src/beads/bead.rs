@@ -1,8 +1,7 @@
-//! One bead, as its record in `issues.jsonl` says.
+//! One bead: a record of `issues.jsonl`.
 //!
-//! Owns the record's known fields and everything else that stands in it. Invariant: reading and writing a record
-//! loses nothing. A field whose value is not of the expected kind stays in [`Bead::rest`] as it was; when a known
-//! field is set later, it replaces what stands there.
+//! Owns the record's known fields and everything else in it. Invariant: reading and writing a record loses nothing. A
+//! field with an unexpected type stays in [`Bead::rest`] as it was; a known field that is set later replaces it.
 
 use std::fmt;
 
@@ -10,7 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What a record has besides its known fields.
+/// The fields of a record that are not known here.
 pub type Rest = Map<String, Value>;
 
 /// A record of `issues.jsonl`. Absent fields are `None` or empty; the methods know the defaults.
@@ -44,7 +43,7 @@ pub struct Bead {
     pub labels: Vec<String>,
     pub dependencies: Vec<Dependency>,
     pub comments: Vec<Comment>,
-    /// Every field that is not known here, and every known one with a value of another kind.
+    /// Every unknown field, and every known one whose value has another type.
     pub rest: Rest,
 }
 
@@ -88,7 +87,7 @@ pub enum Status {
     Other(String),
 }
 
-/// A time with the text it was written as: the text is what a later compare-and-set must repeat.
+/// A time with its original text, which a later compare-and-set must repeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Time {
     text: String,
@@ -115,7 +114,7 @@ impl Bead {
         self.issue_type.as_deref().unwrap_or("task")
     }
 
-    /// Who has it; an empty name is nobody.
+    /// Who has it; none if the name is empty.
     pub fn assignee(&self) -> Option<&str> {
         self.assignee.as_deref().filter(|name| !name.is_empty())
     }
@@ -126,7 +125,7 @@ impl Bead {
     }
 
     /// Whether work on it waits for a date.
-    pub fn is_deferred(&self, now: Timestamp) -> bool {
+    pub(super) fn is_deferred(&self, now: Timestamp) -> bool {
         self.defer_until.as_ref().and_then(Time::at).is_some_and(|until| until > now)
     }
 
@@ -343,7 +342,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// Takes a field out when `wanted` accepts its value, and leaves it otherwise.
+/// Takes a field out if `wanted` accepts its value; leaves it otherwise.
 fn take<T>(rest: &mut Rest, name: &str, wanted: impl FnOnce(&Value) -> Option<T>) -> Option<T> {
     let found = rest.get(name).and_then(wanted)?;
     rest.remove(name);

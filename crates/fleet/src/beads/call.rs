@@ -1,7 +1,7 @@
 //! One run of a beads program.
 //!
 //! Owns the child from start to end. Invariant: no shell, nothing on standard input, `BEADS_DIR` always set to the one
-//! directory, every run bounded, and a run that times out or is given up takes its whole process group with it.
+//! directory, every run has a time limit, and a run that times out or is dropped ends with its whole process group.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::group::Group;
 
 const READ_LIMIT: Duration = Duration::from_secs(10);
 const WRITE_LIMIT: Duration = Duration::from_secs(30);
-/// How long output is waited for after the end: a daemon that was started may hold the pipes open for ever.
+/// How long to wait for output after the exit: a daemon that was started may hold the pipes open forever.
 const PIPE_GRACE: Duration = Duration::from_millis(500);
 const STDOUT_MAX: u64 = 256 << 20;
 const STDERR_MAX: u64 = 1 << 20;
@@ -31,7 +31,7 @@ pub(super) struct Call {
     limit: Duration,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub command: String,
@@ -42,11 +42,11 @@ pub(super) struct Answer {
 }
 
 impl Call {
-    pub fn read(program: &Path, beads_dir: &Path) -> Self {
+    pub(super) fn read(program: &Path, beads_dir: &Path) -> Self {
         Self::new(program, beads_dir, READ_LIMIT)
     }
 
-    pub fn write(program: &Path, beads_dir: &Path, actor: &str) -> Self {
+    pub(super) fn write(program: &Path, beads_dir: &Path, actor: &str) -> Self {
         let call = Self::new(program, beads_dir, WRITE_LIMIT);
         call.env("BEADS_ACTOR", actor).arg(format!("--actor={actor}"))
     }
@@ -57,35 +57,35 @@ impl Call {
         Self { program: program.to_owned(), dir, args: vec!["--json".into()], env, limit }
     }
 
-    pub fn limit(mut self, limit: Duration) -> Self {
+    pub(super) fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    pub fn env(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
+    pub(super) fn env(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
         self.env.push((name, value.as_ref().to_owned()));
         self
     }
 
-    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+    pub(super) fn arg(mut self, arg: impl Into<OsString>) -> Self {
         self.args.push(arg.into());
         self
     }
 
     /// Puts the verb in front of the flags, for messages and for tools that want it first.
-    pub fn verb(mut self, words: &[&str]) -> Self {
+    pub(super) fn verb(mut self, words: &[&str]) -> Self {
         self.args.splice(0..0, words.iter().map(OsString::from));
         self
     }
 
-    pub async fn run(&self) -> Result<Answer, BeadsError> {
+    pub(super) async fn run(&self) -> Result<Answer, BeadsError> {
         let mut command = Command::new(&self.program);
         command.args(&self.args).current_dir(&self.dir);
         // It runs in a folder that agents write to.
         for name in WITHHELD {
             command.env_remove(name);
         }
-        // The first two would send the call elsewhere, the third is an old name of the actor.
+        // The first two would redirect the call; the third is an old name of the actor variable.
         command.env_remove("BEADS_DB").env_remove("BD_DB").env_remove("BD_ACTOR");
         command.env("NO_COLOR", "1").env("BEADS_NO_DAEMON", "1").envs(self.env.iter().cloned());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -109,7 +109,7 @@ impl Call {
                 }
                 status = child.wait() => {
                     group.0 = None;
-                    // Whatever still holds the pipes is not the program that was asked.
+                    // Whoever still holds the pipes is not the program that was called.
                     let _ = tokio::time::timeout(PIPE_GRACE, pipes).await;
                     status
                 }
@@ -127,7 +127,7 @@ impl Call {
         Ok(Answer { command: self.name(), code: status.code(), stdout: out, stderr })
     }
 
-    /// Program and verb: the rest may be long and is the caller's own.
+    /// Program and verb; the rest may be long.
     fn name(&self) -> String {
         let program =
             self.program.file_name().unwrap_or(self.program.as_os_str()).to_string_lossy().into_owned();
@@ -139,7 +139,7 @@ impl Call {
 
 async fn drain(pipe: Option<impl AsyncRead + Unpin>, max: u64, into: &mut Vec<u8>) {
     if let Some(pipe) = pipe {
-        // One byte more than allowed tells that there was more. A broken pipe ends like a finished one.
+        // Reads one byte more than allowed, to detect that there was more. A broken pipe counts as the end.
         let _ = pipe.take(max + 1).read_to_end(into).await;
     }
 }

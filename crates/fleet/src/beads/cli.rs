@@ -1,7 +1,7 @@
 //! Beads through `br` or `bd`.
 //!
 //! Owns every call of a program. Invariants: one change at a time per store; only a locked database is tried again; a
-//! claim counts when the bead read back says so, whatever the program said.
+//! claim counts only if the bead, read back, confirms it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use super::workspace::{Flavour, Workspace};
 
 const TRIES: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// How often a release starts over because the bead changed in between.
+/// How often a release starts over because the bead has changed.
 const RELEASE_TRIES: usize = 3;
 
 #[derive(Debug, Clone)]
@@ -41,14 +41,14 @@ pub struct CliStore {
 struct Inner {
     program: Program,
     beads_dir: std::path::PathBuf,
-    /// `None` where the file does not tell the truth.
+    /// `None` where the file may be out of date.
     file: Option<BeadQueueReader>,
     writing: Mutex<()>,
     /// Counts the changes made through this store.
     changes: watch::Sender<u64>,
 }
 
-/// A program's no, or a call that never came to an answer.
+/// An error from the program, or a call that failed.
 enum Failure {
     Complaint(Complaint),
     Error(BeadsError),
@@ -78,7 +78,7 @@ impl CliStore {
         }
         let list = || self.read(&["list"]).arg("--all").arg("--limit").arg("0");
         let documents = match self.ask(&list()).await {
-            // Some versions print a tree even with --json, unless told not to; others do not know the flag.
+            // Some versions print a tree even with --json unless a flag turns it off; others do not know the flag.
             Err(Failure::Complaint(complaint)) if !complaint.is_transient() => {
                 self.ask(&list().arg("--flat")).await.map_err(|_| complaint.into_error(""))?
             }
@@ -99,7 +99,7 @@ impl CliStore {
         Ok(beads)
     }
 
-    /// Asks the program: what it says holds also where the file lags behind.
+    /// Asks the program, because the file may be out of date.
     pub async fn show(&self, ids: &[&str]) -> Result<Vec<Bead>, BeadsError> {
         ids.iter().try_for_each(|id| name::check(id))?;
         if ids.is_empty() {
@@ -132,7 +132,7 @@ impl CliStore {
         let refusal = match said {
             Ok(()) => None,
             Err(Failure::Complaint(complaint)) => Some(refusal::of_claim(complaint, id)),
-            // Its end is not known, so what it did is looked up.
+            // Its result is unknown, so the bead is read back.
             Err(Failure::Error(error @ BeadsError::TimedOut { .. })) => Some(error.into()),
             Err(Failure::Error(error)) => return error.into(),
         };
@@ -143,7 +143,7 @@ impl CliStore {
         }
     }
 
-    /// What the bead itself says after a claim. A refusal stands unless the actor has the bead after all.
+    /// The result of a claim according to the bead. A refusal stands unless the actor has the bead after all.
     async fn read_back(&self, id: &str, actor: &str, refusal: Option<Claim>) -> Claim {
         let seen = match self.show_one(id).await {
             Ok(bead) => Claim::judge(bead, actor),
@@ -156,7 +156,7 @@ impl CliStore {
         }
     }
 
-    /// For programs that cannot claim in one step: all that heed the lock take turns.
+    /// For programs that cannot claim in one step: everyone who respects the lock takes turns.
     async fn claim_by_hand(&self, id: &str, actor: &str) -> Result<Option<Claim>, Failure> {
         let dir = self.inner.beads_dir.clone();
         let _lock = jsonl::run_blocking(move || Lock::take(&dir)).await.map_err(Failure::Error)?;
@@ -233,7 +233,7 @@ impl CliStore {
         let mut edges = Vec::new();
         for (kind, on) in &new.dependencies {
             name::check(on)?;
-            // A bare id is one to depend on; bd takes `blocks:` for the other direction.
+            // A bare id is a dependency; in bd, `blocks:` means the other direction.
             edges.push(if kind == "blocks" { on.clone() } else { format!("{kind}:{on}") });
         }
         if !edges.is_empty() {
@@ -241,7 +241,7 @@ impl CliStore {
         }
         let documents = self.change(&call).await.map_err(|failure| failure.about(""))?;
         let made = answer::beads(&self.name("create"), documents)?.into_iter().next();
-        made.ok_or_else(|| self.misunderstood("create", "its answer has no bead"))
+        made.ok_or_else(|| self.misunderstood("create", "its output has no bead"))
     }
 
     pub async fn add_dep(&self, id: &str, on: &str, kind: &str, actor: &str) -> Result<Linked, BeadsError> {
@@ -259,7 +259,7 @@ impl CliStore {
         }
     }
 
-    /// The programs have one dependency between two beads, whatever its kind.
+    /// The programs allow one dependency between two beads, whatever its type.
     pub async fn remove_dep(&self, id: &str, on: &str, actor: &str) -> Result<Unlinked, BeadsError> {
         name::check(id)?;
         name::check(on)?;
@@ -336,7 +336,7 @@ impl CliStore {
         &self.inner.program.path
     }
 
-    /// Runs a call until it is answered or it is clear that it will not be.
+    /// Runs a call, and again while the database is locked.
     async fn ask(&self, call: &Call) -> Result<Vec<Value>, Failure> {
         self.inner.file.as_ref().map_or(Ok(()), BeadQueueReader::check).map_err(Failure::Error)?;
         let mut tried = 0;
@@ -356,7 +356,7 @@ impl CliStore {
 
     async fn change(&self, call: &Call) -> Result<Vec<Value>, Failure> {
         let said = self.ask(call).await;
-        // Also after a failure: a part of it may have happened.
+        // Also after a failure: part of the change may have happened.
         self.inner.changes.send_modify(|count| *count += 1);
         said
     }
@@ -371,7 +371,7 @@ impl CliStore {
     }
 }
 
-/// Doubles each time, and differs by up to a quarter, so that those who collided do not meet again.
+/// Doubles each time, with up to a quarter of jitter, so that colliding callers spread out.
 fn pause(tried: u32) -> Duration {
     let random = f64::from(uuid::Uuid::new_v4().as_bytes()[0]) / 255.0;
     FIRST_PAUSE.mul_f64(f64::from(1u32 << tried.min(8)) * (0.75 + random / 2.0))

@@ -1,4 +1,4 @@
-//! Whether a new edge would make beads wait for each other for ever.
+//! Whether a new edge would make beads wait for each other forever.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ pub(super) fn closes(snapshot: &Snapshot, policy: &ReadyPolicy, id: &str, edge: 
     }
     let mut graph = Graph::new(snapshot, policy);
     graph.add(id, edge.depends_on_id.as_str(), kind);
-    // Beads that are parents of each other are never anything else.
+    // Beads that are parents of each other stay so.
     if kind == Edge::Parent {
         return graph.ancestors(id).contains(id) || graph.waits_for_itself(id);
     }

@@ -26,9 +26,9 @@ pub(super) struct Draft {
 
 impl Draft {
     /// Reads the file. The caller holds the lock.
-    pub fn open(file: &BeadQueueReader) -> Result<Self, BeadsError> {
+    pub(super) fn open(file: &BeadQueueReader) -> Result<Self, BeadsError> {
         let bytes = file.read()?;
-        // The content of a link is changed, not the link.
+        // Changes the target of a link, not the link.
         let path = std::fs::canonicalize(file.path()).unwrap_or_else(|_| file.path().to_owned());
         let snapshot = jsonl::parse(&path, &bytes)?;
         let (mut lines, mut places) = (Vec::new(), HashMap::new());
@@ -41,17 +41,17 @@ impl Draft {
     }
 
     /// The beads as they were when the file was read.
-    pub fn snapshot(&self) -> &Snapshot {
+    pub(super) fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
-    pub fn get(&self, id: &str) -> Result<Bead, BeadsError> {
+    pub(super) fn get(&self, id: &str) -> Result<Bead, BeadsError> {
         let found = self.snapshot.get(id).filter(|bead| *bead.status() != super::bead::Status::Tombstone);
         found.cloned().ok_or_else(|| BeadsError::NoSuchBead { id: id.to_owned() })
     }
 
     /// Replaces a bead, or adds it at the end, with the time of the change.
-    pub fn put(&mut self, mut bead: Bead) -> Result<Bead, BeadsError> {
+    pub(super) fn put(&mut self, mut bead: Bead) -> Result<Bead, BeadsError> {
         bead.updated_at = Some(Time::now());
         let line = serde_json::to_vec(&bead).map_err(|error| {
             let source = std::io::Error::other(error);
@@ -68,15 +68,15 @@ impl Draft {
         Ok(bead)
     }
 
-    /// Writes what was put, if anything was.
-    pub fn save(self) -> Result<(), BeadsError> {
+    /// Writes the changes, if there are any.
+    pub(super) fn save(self) -> Result<(), BeadsError> {
         if !self.is_changed {
             return Ok(());
         }
         let dir = self.path.parent().unwrap_or(&self.path);
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        // Only the holder of the lock writes it, so what a crash left is in nobody's use. It is taken away rather than
-        // overwritten: a link or a pipe in its place would be written to.
+        // Only the holder of the lock writes it, so nobody uses what a crash left. It is removed rather than
+        // overwritten, because a link or a pipe in its place would be followed.
         let temporary = dir.join(format!(".{name}.forge.tmp"));
         let mode = std::fs::metadata(&self.path).map_or(0o644, |meta| meta.permissions().mode() & 0o777);
         let write = || {
@@ -92,8 +92,8 @@ impl Draft {
         };
         write().map_err(BeadsError::io(&temporary))?;
         std::fs::rename(&temporary, &self.path).map_err(BeadsError::io(&self.path))?;
-        // The rename is durable with the directory. Some file systems cannot do that, and the change is made already: no
-        // error, unlike in the floor's `replace`.
+        // Syncing the directory makes the rename durable. Some file systems cannot do that, and the change is already
+        // made, so a failure is not an error, unlike in `forge_os`.
         let _ = File::open(dir).and_then(|dir| dir.sync_all());
         Ok(())
     }

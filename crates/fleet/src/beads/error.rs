@@ -11,20 +11,20 @@ use super::snapshot::Problem;
 pub enum BeadsError {
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    /// A file of the workspace is none that is read.
+    /// A file of the workspace is not a regular file of acceptable size.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The last good snapshot still holds.
+    /// The last good snapshot stays valid.
     #[error("{} cannot be read, {problem}", path.display())]
     Damaged { path: PathBuf, problem: Problem },
     #[error("there is no bead {id} in this workspace")]
     NoSuchBead { id: String },
     #[error("{name} is {value:?}: {allowed}")]
     Invalid { name: &'static str, value: String, allowed: String },
-    /// The rules of the workspace say no.
+    /// The rules of the workspace forbid it.
     #[error("{0}")]
     Refused(String),
-    #[error("these beads can be read, not changed: {0}")]
+    #[error("these beads are read-only: {0}")]
     ReadOnly(String),
     /// Nothing can read this workspace.
     #[error("{}: {why}", path.display())]
@@ -32,7 +32,7 @@ pub enum BeadsError {
     /// Another process has the lock; trying again later helps.
     #[error("the beads are locked: {0}")]
     Busy(String),
-    #[error("`{command}` gave no answer within {seconds} s and was ended; see whether the program hangs")]
+    #[error("`{command}` did not finish within {seconds} s and was killed; check whether the program hangs")]
     TimedOut { command: String, seconds: u64 },
     #[error("`{command}` failed: {why}")]
     Program { command: String, why: String },

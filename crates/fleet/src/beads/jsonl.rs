@@ -15,21 +15,21 @@ use super::ready::{Filter, ReadyPolicy};
 use super::snapshot::Snapshot;
 use super::workspace::Workspace;
 
-/// A hundred thousand beads with their stories; a file that is larger has come to be by mistake, or by malice.
+/// Enough for a hundred thousand beads; a larger file is a mistake or an attack.
 const MAX_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, Clone)]
 pub struct BeadQueueReader {
-    /// The folder that the beads are about; the file lies below it.
+    /// The folder that the beads are about; the file is below it.
     root: PathBuf,
     path: PathBuf,
     policy: &'static ReadyPolicy,
-    /// Why it is only read.
+    /// Why it is read-only.
     why: String,
 }
 
 impl BeadQueueReader {
-    /// The beads of a folder, or of one above it, whoever keeps them, as long as they are in a file.
+    /// The beads of a folder or of one above it, if they are in a file.
     pub fn new(folder: impl AsRef<Path>) -> Result<Self, BeadsError> {
         let folder = folder.as_ref();
         let unsupported =
@@ -61,7 +61,7 @@ impl BeadQueueReader {
         Ok(file::if_any(file::read(&self.root, &self.path, MAX_BYTES))?.unwrap_or_default())
     }
 
-    /// Whether a program may be let loose on the file, which it reads without bound.
+    /// Whether a program may read the file, which it does without a size limit.
     pub(super) fn check(&self) -> Result<(), BeadsError> {
         Ok(file::if_any(file::open(&self.root, &self.path)).map(drop)?)
     }
@@ -74,7 +74,7 @@ impl BeadQueueReader {
         BeadsError::ReadOnly(self.why.clone())
     }
 
-    /// The beads that can be worked on now, in the order of the program that they belong to.
+    /// The beads that are ready, in the order of the program that owns them.
     pub fn read_ready_beads(&self) -> Result<Vec<Bead>, BeadsError> {
         self.read_ready(&Filter::default(), Timestamp::now())
     }

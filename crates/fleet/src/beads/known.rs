@@ -1,6 +1,6 @@
-//! The words that br and bd know for types, statuses and dependencies.
+//! The types, statuses and dependencies that br and bd know.
 //!
-//! Invariant: a word that some bead of the workspace has already is known there, because both programs can be taught more.
+//! Invariant: a word that some bead of the workspace already uses is accepted, because both programs allow custom ones.
 
 use super::bead::Status;
 use super::error::BeadsError;
@@ -23,7 +23,7 @@ const EDGES: &[&str] = &[
     "caused-by",
 ];
 
-/// Whether beads of this type may be made here; `more` are types that the user has named elsewhere.
+/// Whether beads of this type may be created here; `more` are types that the user has configured.
 pub fn check_type(word: &str, here: &Snapshot, more: &[String]) -> Result<(), BeadsError> {
     let used = here.beads().iter().map(|bead| bead.issue_type());
     check("type", word, TYPES, more.iter().map(String::as_str).chain(used))

@@ -1,7 +1,7 @@
-//! Beads without any program: Forge's own writer of `issues.jsonl`.
+//! Beads without a program: Forge's own writer of `issues.jsonl`.
 //!
 //! Owns the rules of a change, which are br's. Invariants: used only where neither a program nor a database exists;
-//! every change is made under the workspace's lock on what stands in the file at that moment.
+//! every change is made under the workspace's lock, to the file's current content.
 
 use std::path::{Path, PathBuf};
 
@@ -181,8 +181,8 @@ impl LocalStore {
         let remove = move |draft: &mut Draft| {
             let mut bead = draft.get(&id)?;
             let before = bead.dependencies.len();
-            let is_meant = |edge: &Dependency| kind.as_deref().is_none_or(|kind| edge.kind() == kind);
-            bead.dependencies.retain(|edge| edge.depends_on_id != on || !is_meant(edge));
+            let matches_kind = |edge: &Dependency| kind.as_deref().is_none_or(|kind| edge.kind() == kind);
+            bead.dependencies.retain(|edge| edge.depends_on_id != on || !matches_kind(edge));
             match bead.dependencies.len() == before {
                 true => Ok(Unlinked::NotThere),
                 false => draft.put(bead).map(|_| Unlinked::Removed),
@@ -237,7 +237,7 @@ impl LocalStore {
         self.file.show(&[id]).await?.into_iter().next().ok_or_else(missing)
     }
 
-    /// Changes the file under the lock. It is written when the work put something, and only if the work succeeded.
+    /// Changes the file under the lock. It is written only if the work changed something and succeeded.
     async fn edit<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Draft) -> Result<T, BeadsError> + Send + 'static,
@@ -255,12 +255,12 @@ impl LocalStore {
     }
 }
 
-/// Somebody may have begun to use a program since the workspace was looked at.
+/// Somebody may have started to use a program since the workspace was opened.
 fn refuse_database(dir: &Path) -> Result<(), BeadsError> {
     match Place::find(dir, Some(dir.as_os_str()))? {
         Some(place) if place.layout == Layout::Bare => Ok(()),
         _ => {
-            let why = "a database appeared next to the file, so a beads program keeps it now; look again";
+            let why = "a database appeared next to the file, so a beads program owns it now; try again";
             Err(BeadsError::ReadOnly(why.to_owned()))
         }
     }

@@ -1,7 +1,7 @@
 //! The lock on a workspace, the one that br takes too.
 //!
-//! Invariant: whoever holds it is the only writer among all that heed it, and it is let go when its holder ends,
-//! however that happens.
+//! Invariant: the holder is the only writer among all that respect it, and it is released when its holder ends, however
+//! that happens.
 
 use std::fs::File;
 use std::path::Path;
@@ -19,8 +19,8 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Waits for the lock of a `.beads` directory. Blocks, for a bounded time.
-    pub fn take(beads_dir: &Path) -> Result<Self, BeadsError> {
+    /// Waits for the lock of a `.beads` directory. Blocks for a limited time.
+    pub(super) fn take(beads_dir: &Path) -> Result<Self, BeadsError> {
         Self::take_within(beads_dir, WAIT)
     }
 
@@ -37,7 +37,7 @@ impl Lock {
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {
                     let (path, seconds) = (path.display(), wait.as_secs());
                     return Err(BeadsError::Busy(format!(
-                        "another process holds {path} for more than {seconds} s"
+                        "another process has held {path} for more than {seconds} s"
                     )));
                 }
                 Err(other) => return Err(BeadsError::Io { path, source: other.into() }),

@@ -1,6 +1,6 @@
-//! The ids of beads: which are valid, and how new ones are made.
+//! Bead ids: which are valid, and how new ones are made.
 //!
-//! Invariant: an id is never taken apart for meaning; a prefix may itself have dashes, underscores and dots.
+//! Invariant: an id is opaque; a prefix may itself contain dashes, underscores and dots.
 
 use sha2::{Digest, Sha256};
 
@@ -10,12 +10,12 @@ const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 const LENGTHS: std::ops::RangeInclusive<u32> = 3..=8;
 const MAX_DEPTH: usize = 3;
 
-/// Refuses what a tool could take for a flag or for something other than one whole id.
+/// Refuses what a tool could mistake for a flag or for anything but one whole id.
 pub(super) fn check(id: &str) -> Result<(), BeadsError> {
     if is_valid(id) {
         return Ok(());
     }
-    let allowed = "the whole id of a bead is wanted, such as app-x7k or app-x7k.2".to_owned();
+    let allowed = "give the whole id of a bead, such as app-x7k or app-x7k.2".to_owned();
     Err(BeadsError::Invalid { name: "id", value: id.to_owned(), allowed })
 }
 
@@ -53,7 +53,7 @@ pub(super) fn make(
     })
 }
 
-/// The length at which a collision is still unlikely: at most one in four over all beads.
+/// The shortest length at which a collision is unlikely: at most one in four over all beads.
 fn shortest(count: usize) -> u32 {
     let pairs = (count as f64).powi(2) / 2.0;
     LENGTHS
@@ -79,7 +79,7 @@ fn digest(seed: &Seed<'_>, nonce: u32, length: u32) -> String {
 pub(super) fn child<'a>(parent: &str, ids: impl Iterator<Item = &'a str>) -> Result<String, BeadsError> {
     let tail = parent.rsplit('-').next().unwrap_or(parent);
     if tail.matches('.').count() >= MAX_DEPTH {
-        let why = format!("{parent} is {MAX_DEPTH} levels deep already; choose a parent further up");
+        let why = format!("{parent} is already {MAX_DEPTH} levels deep; choose a parent further up");
         return Err(BeadsError::Refused(why));
     }
     let numbers = ids.filter_map(|id| id.strip_prefix(parent)?.strip_prefix('.')?.parse::<u64>().ok());

@@ -1,7 +1,7 @@
-//! Where the beads of a directory are, and what kind of store keeps them.
+//! Where the beads of a directory are, and what kind of store holds them.
 //!
-//! Owns the search for `.beads` and the look at what is in it. Invariant: every caller below one repository, linked
-//! worktrees included, is led to the same absolute directory; private copies would be claimed twice.
+//! Owns the search for `.beads` and the detection of its layout. Invariant: every caller below one repository, linked
+//! worktrees included, gets the same absolute directory; private copies would be claimed twice.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -13,9 +13,9 @@ use serde_json::Value;
 use super::error::BeadsError;
 
 const MAX_REDIRECTS: usize = 4;
-/// Settings and pointers are a few lines.
+/// Settings and pointers are short.
 const MAX_FILE_BYTES: u64 = 1 << 20;
-/// A folder with more names has something else in it; what counts is among the first.
+/// A folder with more entries has something else in it.
 const MAX_NAMES: usize = 10_000;
 
 /// A `.beads` directory.
@@ -41,12 +41,12 @@ pub enum FoundBy {
     PrimaryCheckout,
 }
 
-/// What keeps the beads.
+/// What holds the beads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Layout {
     /// A Dolt database: bd since 0.50. The JSONL is at most an export.
     Dolt,
-    /// An SQLite file next to the JSONL, with the tool that left traces of itself.
+    /// An SQLite file next to the JSONL, with the tool that left traces.
     Sqlite { by: Option<Tool> },
     /// No database here: a fresh clone, or Forge's own.
     Bare,
@@ -61,7 +61,7 @@ pub enum Tool {
 }
 
 impl Place {
-    /// Looks from `start` upwards. `beads_dir` is the value of `BEADS_DIR`, for callers that want to heed it.
+    /// Searches from `start` upwards. `beads_dir` is the value of `BEADS_DIR`, for callers that honour it.
     pub fn find(start: &Path, beads_dir: Option<&OsStr>) -> Result<Option<Self>, BeadsError> {
         let start = std::fs::canonicalize(start).map_err(BeadsError::io(start))?;
         let named = beads_dir.filter(|dir| !dir.is_empty());
@@ -136,8 +136,8 @@ fn primary_checkout(worktree: &Path) -> Option<PathBuf> {
     (common.file_name() == Some(OsStr::new(".git"))).then(|| common.parent().map(Path::to_owned)).flatten()
 }
 
-/// bd keeps a registry in the home directory under the same name: a directory counts when something of a workspace is
-/// in it, or nothing at all.
+/// bd has a registry with the same name in the home directory, so a directory counts only if it contains something of a
+/// workspace, or nothing at all.
 fn is_workspace(beads: &Path) -> bool {
     if !beads.is_dir() {
         return false;
@@ -177,7 +177,7 @@ fn follow(dir: &Path) -> Result<Option<PathBuf>, BeadsError> {
         };
         at = next;
     }
-    let why = format!("more than {MAX_REDIRECTS} redirects follow each other; let the first name the last");
+    let why = format!("more than {MAX_REDIRECTS} redirects in a row; let the first name the last");
     Err(BeadsError::Unsupported { path: dir.join("redirect"), why })
 }
 

@@ -1,6 +1,6 @@
 //! The beads programs on this machine: which they are, and what they can do.
 //!
-//! Invariant: a program is known by what it answers, never by its name. `bd` may be bd, br, or a stranger.
+//! Invariant: a program is identified by its output, never by its name. `bd` may be bd, br, or something else.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::place::{Layout, Tool};
 const VERSION_LIMIT: Duration = Duration::from_secs(5);
 /// Before it, br could damage its database when several processes wrote.
 const BR_MIN: Version = Version(0, 7, 6);
-/// bd keeps its beads in Dolt from here on.
+/// bd stores its beads in Dolt from this version on.
 const BD_DOLT: Version = Version(0, 50, 0);
 const BD_ATOMIC_CLAIM: Version = Version(0, 49, 4);
 const BD_ONE: Version = Version(1, 0, 0);
@@ -39,9 +39,9 @@ pub struct Capabilities {
     pub ready_claim: bool,
     /// `update --if-unchanged`.
     pub if_unchanged: bool,
-    /// `list` answers with a page, not with a list.
+    /// `list` prints a page, not a list.
     pub list_paged: bool,
-    /// Answers come in an envelope when asked for.
+    /// Output comes in an envelope on request.
     pub envelope: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct Rejected {
     pub why: String,
 }
 
-/// Looks for a program that can serve the layout. All that were found and not taken are told with the reason.
+/// Looks for a program that can serve the layout. The ones found but rejected are returned with the reason.
 pub(super) async fn find(
     path_env: Option<&OsStr>,
     beads_dir: &Path,
@@ -83,11 +83,11 @@ async fn identify(path: &Path, beads_dir: &Path) -> Result<Program, String> {
     let Some(version) = about["version"].as_str().and_then(Version::parse) else {
         return Err("`version --json` names no version, so it is neither br nor bd".to_owned());
     };
-    // Both are told apart by what else they say about their build. A Rust program that is not br says less.
+    // Their build information distinguishes the two. A Rust program that is not br has less of it.
     let tool = match (&about["rust_version"], &about["target"], &about["build"]) {
         (Value::String(_), Value::String(_), _) => Tool::Br,
         (Value::Null, Value::Null, Value::String(_)) => Tool::Bd,
-        _ => return Err("`version --json` answers like neither br nor bd".to_owned()),
+        _ => return Err("`version --json` prints what neither br nor bd does".to_owned()),
     };
     Ok(Program { path: path.to_owned(), tool, version, capabilities: Capabilities::of(tool, version) })
 }

@@ -1,7 +1,7 @@
 //! Which beads can be worked on now, by the rules of each tool.
 //!
-//! Owns [`ReadyPolicy`], one per flavour: the tools agree on the words and differ in the cases. Invariant: the work is
-//! linear in beads and edges. Blocked parents are pushed down to their children once, never looked up again.
+//! Owns [`ReadyPolicy`], one per flavour: the tools agree on the terms and differ in the details. Invariant: the work
+//! is linear in beads and edges. A blocked parent is passed down to its children once, never looked up again.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -18,15 +18,15 @@ pub struct ReadyPolicy {
     pinned_blocks: bool,
     /// Whether `waits-for` means the target itself; else it means the target's children.
     waits_for_target: bool,
-    /// Whether an epic waits until its children are over.
+    /// Whether an epic waits until its children are closed.
     epic_waits: bool,
     /// Whether a parent with a date in the future hides its children.
     deferred_parent_hides: bool,
     /// Whether `parent_child` is `parent-child`.
     joins_spellings: bool,
-    /// Whether an edge to another project blocks: it cannot be looked up here.
+    /// Whether an edge to another project, which cannot be looked up here, blocks.
     external_blocks: bool,
-    /// Whether templates and beads named `-wisp-` are no work.
+    /// Whether templates and beads named `-wisp-` are left out.
     skips_templates: bool,
     hidden_types: &'static [&'static str],
     order: Order,
@@ -42,13 +42,13 @@ enum Order {
     UrgentThenOldest,
 }
 
-/// What keeps a bead from being worked on, or that nothing does.
+/// Whether a bead can be worked on, or what prevents it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     Ready,
     /// Its status is not open.
     NotOpen,
-    /// It is no work: pinned, ephemeral, a template, or of a type that the tool hides.
+    /// It is not work: pinned, ephemeral, a template, or of a type that the tool hides.
     Hidden,
     /// It, or its parent, waits for a date.
     Deferred,
@@ -56,11 +56,11 @@ pub enum Standing {
     Blocked(Vec<String>),
     /// This parent is blocked.
     ParentBlocked(String),
-    /// An epic, and these children are not over.
+    /// An epic whose children are not closed.
     OpenChildren(Vec<String>),
 }
 
-/// Which of the ready beads are wanted.
+/// Selects among the ready beads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     pub unassigned: bool,
@@ -124,7 +124,7 @@ impl ReadyPolicy {
         ready
     }
 
-    /// Where each bead of the snapshot stands, in its order.
+    /// The state of each bead, in the snapshot's order.
     pub fn standings(&self, snapshot: &Snapshot, now: Timestamp) -> Vec<Standing> {
         Evaluation::new(self, snapshot).standings(now)
     }
@@ -181,7 +181,7 @@ struct Evaluation<'a> {
     snapshot: &'a Snapshot,
     parents: Vec<Vec<usize>>,
     children: Vec<Vec<usize>>,
-    /// For each bead, how many of its children hold up those that wait for them, and how many are closed.
+    /// For each bead, how many of its children still block their dependents, and how many are closed.
     open_children: Vec<usize>,
     closed_children: Vec<usize>,
     #[cfg(test)]
@@ -324,7 +324,7 @@ impl<'a> Evaluation<'a> {
         beads.filter(|bead| wanted(bead)).map(|bead| bead.id.clone()).collect()
     }
 
-    /// Counts an edge looked at: a test holds the sum against the number of edges.
+    /// Counts visited edges: a test compares the sum with the number of edges.
     fn step(&self) {
         #[cfg(test)]
         self.steps.set(self.steps.get() + 1);

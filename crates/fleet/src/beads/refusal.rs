@@ -1,7 +1,7 @@
 //! What the programs' refusals mean.
 //!
-//! br names its errors and the field at fault; bd says it in words. Invariant: what is not recognised stays an error
-//! with the program's own words.
+//! br gives an error code and the invalid field; bd only a message. Invariant: an unrecognised message stays an error
+//! in the program's own words.
 
 use super::answer::Complaint;
 use super::bead::Status;
@@ -10,8 +10,8 @@ use super::store::{Claim, Close, Linked, Unlinked};
 
 /// A refused claim. br marks its refusals as retryable, which here they are not.
 pub(super) fn of_claim(complaint: Complaint, id: &str) -> Claim {
-    let told = complaint.reason.as_deref().unwrap_or(&complaint.message);
-    let after = |words: &str| told.split_once(words).map(|(_, rest)| rest.trim());
+    let reason = complaint.reason.as_deref().unwrap_or(&complaint.message);
+    let after = |words: &str| reason.split_once(words).map(|(_, rest)| rest.trim());
     if let Some(by) = after("already assigned to ").or_else(|| after("already claimed by ")) {
         return Claim::AlreadyClaimed { by: first_line(by).to_owned() };
     }
@@ -28,42 +28,42 @@ pub(super) fn of_claim(complaint: Complaint, id: &str) -> Claim {
 }
 
 pub(super) fn of_close(complaint: Complaint, id: &str) -> Result<Close, BeadsError> {
-    let told = complaint.reason.as_deref().unwrap_or(&complaint.message);
-    if told.contains("already closed") {
+    let reason = complaint.reason.as_deref().unwrap_or(&complaint.message);
+    if reason.contains("already closed") {
         return Ok(Close::AlreadyClosed);
     }
     let is_refusal = ["blocked by", "open child", "open issues", "cannot close", "gate"];
-    if !complaint.is_missing_bead() && is_refusal.iter().any(|words| told.contains(words)) {
-        return Ok(Close::Refused(told.to_owned()));
+    if !complaint.is_missing_bead() && is_refusal.iter().any(|words| reason.contains(words)) {
+        return Ok(Close::Refused(reason.to_owned()));
     }
     // br puts "not found" among what it skipped.
-    if complaint.code.as_deref() == Some("NOTHING_TO_DO") && told.contains("not found") {
+    if complaint.code.as_deref() == Some("NOTHING_TO_DO") && reason.contains("not found") {
         return Err(BeadsError::NoSuchBead { id: id.to_owned() });
     }
     Err(complaint.into_error(id))
 }
 
 pub(super) fn of_link(complaint: Complaint, id: &str, on: &str) -> Result<Linked, BeadsError> {
-    let told = complaint.message.to_lowercase();
-    if told.contains("unique constraint") || told.contains("already exists") {
+    let message = complaint.message.to_lowercase();
+    if message.contains("unique constraint") || message.contains("already exists") {
         return Ok(Linked::AlreadyThere);
     }
     if complaint.is_missing_bead() {
-        let missing = if told.contains(&on.to_lowercase()) { on } else { id };
+        let missing = if message.contains(&on.to_lowercase()) { on } else { id };
         return Err(BeadsError::NoSuchBead { id: missing.to_owned() });
     }
     let is_rule =
         ["CYCLE_DETECTED", "SELF_DEPENDENCY"].iter().any(|code| complaint.code.as_deref() == Some(code));
-    if is_rule || told.contains("cycle") || told.contains("depend on itself") {
+    if is_rule || message.contains("cycle") || message.contains("depend on itself") {
         return Err(BeadsError::Refused(complaint.message));
     }
     Err(complaint.into_error(id))
 }
 
 pub(super) fn of_unlink(complaint: Complaint, id: &str) -> Result<Unlinked, BeadsError> {
-    let told = complaint.message.to_lowercase();
+    let message = complaint.message.to_lowercase();
     let is_absent = ["dependency not found", "no dependency", "does not exist", "not found between"];
-    match is_absent.iter().any(|words| told.contains(words)) && told.contains("depend") {
+    match is_absent.iter().any(|words| message.contains(words)) && message.contains("depend") {
         true => Ok(Unlinked::NotThere),
         false => Err(complaint.into_error(id)),
     }

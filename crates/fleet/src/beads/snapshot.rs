@@ -1,7 +1,7 @@
 //! All beads of a workspace at one moment, and how they are read from `issues.jsonl`.
 //!
-//! Owns the file's lines: what is a bead, what is passed over, what is wrong. Invariant: a file is read whole or not
-//! at all, so that a reader who meets a [`Problem`] keeps the last good snapshot instead of a part of the new one.
+//! Owns the file's lines: what is a bead, what is skipped, what is invalid. Invariant: a file is read whole or not at
+//! all, so that a reader that meets a [`Problem`] keeps the last good snapshot instead of part of the new one.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -53,7 +53,7 @@ impl Snapshot {
         Ok(Self::new(beads, hash(bytes)))
     }
 
-    /// Of beads that did not come from a file.
+    /// For beads that did not come from a file.
     pub(super) fn of_beads(beads: Vec<Bead>) -> Self {
         let mut digest = Sha256::new();
         for bead in &beads {
@@ -63,7 +63,7 @@ impl Snapshot {
         Self::new(beads, digest.finalize().into())
     }
 
-    /// Where an id stands twice, the later record holds: that is what an append or a merge leaves.
+    /// If an id occurs twice, the later record wins: that is what an append or a merge leaves.
     fn new(all: Vec<Bead>, hash: Hash) -> Self {
         let mut beads: Vec<Bead> = Vec::with_capacity(all.len());
         let mut places = HashMap::with_capacity(all.len());
@@ -91,7 +91,7 @@ impl Snapshot {
         self.places.get(id).copied()
     }
 
-    /// Tells whether two snapshots came from the same content.
+    /// Equal for two snapshots of the same content.
     pub fn hash(&self) -> Hash {
         self.hash
     }
@@ -101,7 +101,7 @@ pub(super) fn hash(bytes: &[u8]) -> Hash {
     Sha256::digest(bytes).into()
 }
 
-/// The lines that say something, each with its bead.
+/// The lines that are not empty, each with its bead.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = Result<Line<'_>, Problem>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let ends_whole = bytes.last().is_none_or(|byte| *byte == b'\n');
@@ -146,7 +146,7 @@ impl fmt::Display for Problem {
         match &self.kind {
             ProblemKind::Conflicted => f.write_str("a merge conflict is not resolved; resolve it in git"),
             ProblemKind::HalfWritten => {
-                f.write_str("the last record is cut off; it may just be being written")
+                f.write_str("the last record is cut off; it may still be being written")
             }
             ProblemKind::NotJson(why) => write!(f, "not JSON ({why}); repair or remove the line"),
             ProblemKind::NotABead(why) => write!(f, "not a bead: {why}; repair or remove the line"),

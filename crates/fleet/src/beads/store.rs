@@ -1,7 +1,7 @@
-//! One way to the beads of a workspace, whoever keeps them.
+//! One interface to the beads of a workspace, whatever stores them.
 //!
 //! Owns the operations and their outcomes. Invariant: an outcome that a caller branches on is a value, not a message;
-//! `Claim::Won` is said only after the bead was read back.
+//! `Claim::Won` is returned only after the bead was read back.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub const TITLE_MAX: usize = 500;
 pub enum Store {
     /// The file alone, for reading.
     Jsonl(BeadQueueReader),
-    /// A program, for every change and, where the file does not tell the truth, for reading.
+    /// A program, for every change, and for reading where the file may be out of date.
     Cli(CliStore),
     /// The file, read and written by Forge.
     Local(LocalStore),
@@ -41,7 +41,7 @@ pub enum Claim {
     Blocked {
         by: Vec<String>,
     },
-    /// The store was locked for longer than it was waited for.
+    /// The store stayed locked until the wait timed out.
     Retryable(String),
     Fatal(BeadsError),
 }
@@ -72,7 +72,7 @@ pub enum Linked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unlinked {
     Removed,
-    /// The one did not depend on the other in that way.
+    /// There is no such dependency.
     NotThere,
 }
 
@@ -86,19 +86,19 @@ pub struct NewBead {
     pub parent: Option<String>,
     /// Kind and target of each edge; the new bead is the one that depends.
     pub dependencies: Vec<(String, String)>,
-    /// What it is called elsewhere; no two beads have the same.
+    /// Its id in another system; unique among beads.
     pub external_ref: Option<String>,
 }
 
-/// What to change; what is `None` stays.
+/// What to change; `None` leaves a field as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Change {
     pub title: Option<String>,
-    /// An empty one takes it away.
+    /// An empty one removes it.
     pub description: Option<String>,
     pub priority: Option<i64>,
     pub status: Option<Status>,
-    /// Whoever has it has it no longer.
+    /// Removes the assignee.
     pub unassigned: bool,
 }
 
@@ -129,7 +129,7 @@ impl NewBead {
 impl Change {
     pub(super) fn check(&self) -> Result<(), BeadsError> {
         if let Some(status @ (Status::Closed | Status::Tombstone)) = &self.status {
-            let allowed = "a bead is closed with a reason, and never deleted by Forge".to_owned();
+            let allowed = "Forge closes a bead with a reason and never deletes one".to_owned();
             return Err(BeadsError::Invalid { name: "status", value: status.to_string(), allowed });
         }
         self.title.as_deref().map_or(Ok(()), check_title)?;
@@ -155,14 +155,14 @@ fn check_priority(priority: i64) -> Result<(), BeadsError> {
     Err(BeadsError::Invalid { name: "priority", value: priority.to_string(), allowed })
 }
 
-/// Labels and types stand in lists with commas, and types of edges in front of a colon.
+/// Labels and types are written in comma-separated lists, and edge types before a colon.
 fn check_word(name: &'static str, word: &str) -> Result<(), BeadsError> {
     // A label may have a colon, as in `forge:attempt-2`: nothing is read before it.
     let is_wrong = |c: char| c == ',' || c.is_whitespace() || c.is_control() || (c == ':' && name != "label");
     if (1..=50).contains(&word.chars().count()) && !word.contains(is_wrong) {
         return Ok(());
     }
-    let allowed = "1 to 50 characters are wanted, without spaces, commas and colons".to_owned();
+    let allowed = "1 to 50 characters are allowed, without spaces, commas or colons".to_owned();
     Err(BeadsError::Invalid { name, value: word.to_owned(), allowed })
 }
 
@@ -170,12 +170,12 @@ fn check_actor(actor: &str) -> Result<(), BeadsError> {
     if !actor.trim().is_empty() && !actor.chars().any(char::is_control) {
         return Ok(());
     }
-    let allowed = "a name without control characters is wanted, a different one for each worker".to_owned();
+    let allowed = "give a name without control characters, a different one for each worker".to_owned();
     Err(BeadsError::Invalid { name: "actor", value: actor.to_owned(), allowed })
 }
 
 impl Claim {
-    /// What a bead that was read back says about a claim by `actor`.
+    /// The result of a claim by `actor`, according to the bead read back.
     pub(super) fn judge(bead: Bead, actor: &str) -> Self {
         match bead.assignee() {
             Some(by) if by != actor => Self::AlreadyClaimed { by: by.to_owned() },

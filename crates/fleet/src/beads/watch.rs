@@ -1,7 +1,7 @@
-//! Noticing that beads changed.
+//! Watches beads for changes.
 //!
-//! Owns one task per [`Watch`]. Invariants: the first news is how things are; after that only what differs is told,
-//! and only whole snapshots. Memory is bounded: while nobody listens, changes add up to one. Dropping the watch ends
+//! Owns one task per [`Watch`]. Invariants: the first news is the current state; after that only differences are sent,
+//! as whole snapshots. Memory is bounded: while nobody listens, changes are merged into one. Dropping the watch ends
 //! its task.
 
 use std::path::Path;
@@ -19,15 +19,15 @@ use super::snapshot::{Hash, Snapshot, hash};
 
 /// A burst of changes is one change.
 const DEBOUNCE: Duration = Duration::from_millis(200);
-/// For file systems that do not tell about changes.
+/// For file systems that do not report changes.
 const FILE_POLL: Duration = Duration::from_secs(30);
-/// For programs that keep their beads where they cannot be watched.
+/// For programs that store beads where they cannot be watched.
 const PROGRAM_POLL: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Clone)]
 pub enum News {
     Changed(Arc<Snapshot>),
-    /// The beads cannot be read now, for this reason. What was told before still holds.
+    /// The beads cannot be read now, for this reason. The last snapshot stays valid.
     Trouble(String),
 }
 
@@ -48,20 +48,20 @@ impl Watch {
     }
 
     fn file_at(store: BeadQueueReader, poll: Duration) -> Self {
-        Self::start(|tell| watch_file(store, poll, tell))
+        Self::start(|reporter| watch_file(store, poll, reporter))
     }
 
     pub(super) fn program(store: CliStore, changes: watch::Receiver<u64>) -> Self {
-        Self::start(|tell| watch_program(store, changes, tell))
+        Self::start(|reporter| watch_program(store, changes, reporter))
     }
 
-    fn start<F>(work: impl FnOnce(Teller) -> F) -> Self
+    fn start<F>(work: impl FnOnce(Reporter) -> F) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        // One waits in the channel; the task waits with the next until that one is taken, and reads anew after it.
+        // One waits in the channel; the task holds the next until that one is taken, then reads again.
         let (sender, news) = mpsc::channel(1);
-        let task = tokio::spawn(work(Teller { sender, last: None })).abort_handle();
+        let task = tokio::spawn(work(Reporter { sender, last: None })).abort_handle();
         Self { news, task }
     }
 }
@@ -72,41 +72,41 @@ impl Drop for Watch {
     }
 }
 
-/// Tells what differs from what was told last.
-struct Teller {
+/// Sends what differs from what it sent last.
+struct Reporter {
     sender: mpsc::Sender<News>,
-    last: Option<Told>,
+    last: Option<Sent>,
 }
 
 #[derive(PartialEq)]
-enum Told {
+enum Sent {
     Content(Hash),
     Trouble(String),
 }
 
-impl Teller {
-    fn has_told(&self, content: Hash) -> bool {
-        self.last == Some(Told::Content(content))
+impl Reporter {
+    fn has_sent(&self, content: Hash) -> bool {
+        self.last == Some(Sent::Content(content))
     }
 
     /// `None` when nobody listens any more.
-    async fn tell(&mut self, found: Result<Arc<Snapshot>, BeadsError>) -> Option<()> {
-        let (told, news) = match found {
-            Ok(snapshot) => (Told::Content(snapshot.hash()), News::Changed(snapshot)),
-            Err(error) => (Told::Trouble(error.to_string()), News::Trouble(error.to_string())),
+    async fn report(&mut self, found: Result<Arc<Snapshot>, BeadsError>) -> Option<()> {
+        let (sent, news) = match found {
+            Ok(snapshot) => (Sent::Content(snapshot.hash()), News::Changed(snapshot)),
+            Err(error) => (Sent::Trouble(error.to_string()), News::Trouble(error.to_string())),
         };
-        if self.last.as_ref() == Some(&told) {
+        if self.last.as_ref() == Some(&sent) {
             return Some(());
         }
-        // After trouble the same content is told again: it says that the trouble is over.
-        self.last = Some(told);
+        // After trouble the same content is sent again, to show that the trouble is over.
+        self.last = Some(sent);
         self.sender.send(news).await.ok()
     }
 }
 
-async fn watch_file(store: BeadQueueReader, poll: Duration, mut teller: Teller) {
+async fn watch_file(store: BeadQueueReader, poll: Duration, mut reporter: Reporter) {
     let stirred = Arc::new(Notify::new());
-    // The directory is watched: the file is replaced by another one at each change.
+    // The directory is watched, because each change replaces the file.
     let dir = store.path().parent().unwrap_or(store.path()).to_owned();
     let mut watcher = watcher(&store, Arc::clone(&stirred));
     let mut state = None;
@@ -120,14 +120,14 @@ async fn watch_file(store: BeadQueueReader, poll: Duration, mut teller: Teller) 
         let now = stat(store.path());
         if state.is_none() || state != Some(now) {
             state = Some(now);
-            if look(&store, &mut teller).await.is_none() {
+            if look(&store, &mut reporter).await.is_none() {
                 return;
             }
         }
         tokio::select! {
             () = stirred.notified() => {
                 tokio::time::sleep(DEBOUNCE).await;
-                // What a watcher tells is looked at even when length and times are as before.
+                // A watcher's report is checked even if length and times are unchanged.
                 state = None;
             }
             () = tokio::time::sleep(poll) => {}
@@ -136,7 +136,7 @@ async fn watch_file(store: BeadQueueReader, poll: Duration, mut teller: Teller) 
 }
 
 /// Reads the file, and parses it when its content is new.
-async fn look(store: &BeadQueueReader, teller: &mut Teller) -> Option<()> {
+async fn look(store: &BeadQueueReader, reporter: &mut Reporter) -> Option<()> {
     let file = store.clone();
     let read = run_blocking(move || {
         let bytes = file.read()?;
@@ -144,20 +144,20 @@ async fn look(store: &BeadQueueReader, teller: &mut Teller) -> Option<()> {
         Ok((bytes, content))
     });
     let found = match read.await {
-        Ok((_, content)) if teller.has_told(content) => return Some(()),
+        Ok((_, content)) if reporter.has_sent(content) => return Some(()),
         Ok((bytes, _)) => {
             let path = store.path().to_owned();
             run_blocking(move || jsonl::parse(&path, &bytes).map(Arc::new)).await
         }
         Err(error) => Err(error),
     };
-    teller.tell(found).await
+    reporter.report(found).await
 }
 
-async fn watch_program(store: CliStore, mut changes: watch::Receiver<u64>, mut teller: Teller) {
+async fn watch_program(store: CliStore, mut changes: watch::Receiver<u64>, mut reporter: Reporter) {
     loop {
         changes.mark_unchanged();
-        if teller.tell(store.snapshot().await).await.is_none() {
+        if reporter.report(store.snapshot().await).await.is_none() {
             return;
         }
         // The store is held here, so its sender cannot be gone.
@@ -167,8 +167,8 @@ async fn watch_program(store: CliStore, mut changes: watch::Receiver<u64>, mut t
 
 fn watcher(store: &BeadQueueReader, stirred: Arc<Notify>) -> Option<RecommendedWatcher> {
     let name = store.path().file_name()?.to_owned();
-    let tell = move |event: notify::Result<notify::Event>| {
-        // An error may stand for changes that were not told.
+    let on_event = move |event: notify::Result<notify::Event>| {
+        // An error may mean that changes were missed.
         let concerns = event.as_ref().map_or(true, |event| {
             let is_file = |path: &std::path::PathBuf| path.file_name() == Some(&name);
             event.need_rescan()
@@ -178,7 +178,7 @@ fn watcher(store: &BeadQueueReader, stirred: Arc<Notify>) -> Option<RecommendedW
             stirred.notify_one();
         }
     };
-    notify::recommended_watcher(tell).inspect_err(|error| tracing::debug!(%error, "no watcher")).ok()
+    notify::recommended_watcher(on_event).inspect_err(|error| tracing::debug!(%error, "no watcher")).ok()
 }
 
 /// What differs when a file was written or replaced.

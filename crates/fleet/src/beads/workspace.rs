@@ -1,7 +1,7 @@
-//! The beads of a project: where they are, who keeps them, and which program changes them.
+//! The beads of a project: where they are, what stores them, and which program changes them.
 //!
-//! Owns the decision which store serves a workspace. Invariant: Forge writes a file itself only where no program and
-//! no database could be writing it too.
+//! Owns the choice of the store for a workspace. Invariant: Forge writes a file itself only where no program or
+//! database could be writing it too.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::program::{self, Program, Rejected};
 use super::ready::ReadyPolicy;
 use super::store::Store;
 
-/// What detection found, for the stores and for people.
+/// What detection found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
     pub place: Place,
@@ -31,20 +31,20 @@ pub enum Flavour {
     ClassicBd,
     /// bd since 0.50: Dolt.
     ModernBd,
-    /// A JSONL file without a tool, written by Forge like br would.
+    /// A JSONL file without a tool; Forge writes it as br would.
     Local,
 }
 
 /// What detection looks at besides the directory.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// `BEADS_DIR`. A server that serves many projects leaves it out: it would send all of them to one store.
+    /// `BEADS_DIR`. A server with many projects leaves it out, because it would send all of them to one store.
     pub beads_dir: Option<OsString>,
     pub path: Option<OsString>,
 }
 
 impl Surroundings {
-    pub fn of_process() -> Self {
+    fn of_process() -> Self {
         Self { beads_dir: std::env::var_os("BEADS_DIR"), path: std::env::var_os("PATH") }
     }
 }
@@ -63,12 +63,12 @@ impl Workspace {
         Ok(Some(Self { place, flavour, program, rejected }))
     }
 
-    /// As it would be if no program were there.
+    /// As if no program were installed.
     pub(super) fn without_program(place: Place) -> Self {
         Self { flavour: flavour(&place.layout, None), place, program: None, rejected: Vec::new() }
     }
 
-    /// Whether what was found still holds: else it must be found again.
+    /// Whether the detection is still valid; if not, it must be repeated.
     pub fn is_current(&self) -> bool {
         let Ok(Some(now)) = Place::find(self.place.root(), Some(self.place.dir.as_os_str())) else {
             return false;

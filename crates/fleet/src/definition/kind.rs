@@ -22,7 +22,7 @@ pub struct WorkerKind {
     pub subscription: Option<Subscription>,
     /// With variables, see [`WorkerKind::resolve`].
     pub environment: BTreeMap<String, String>,
-    /// What the launcher is called with in place of the usual arguments.
+    /// Arguments for the launcher instead of the usual ones.
     pub spawn_args: Vec<String>,
     pub health_check: Option<Probe>,
     pub capabilities: Vec<String>,
@@ -59,7 +59,7 @@ pub struct Probe {
     pub command: Option<String>,
 }
 
-/// All types of a folder. One bad file hinders no other.
+/// All types of a folder. An invalid file does not affect the others.
 #[derive(Debug, Default)]
 pub struct Kinds {
     pub kinds: Vec<WorkerKind>,
@@ -67,7 +67,7 @@ pub struct Kinds {
     pub errors: Vec<DefinitionError>,
 }
 
-/// What of a type depends on the worker, with its variables replaced.
+/// The parts of a type that depend on the worker, with variables replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
     pub environment: BTreeMap<String, String>,

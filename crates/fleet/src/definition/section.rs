@@ -1,4 +1,4 @@
-//! A mapping of a YAML file, taken apart key by key. What is left in the end was not known.
+//! A mapping of a YAML file, taken apart key by key. What is left at the end is unknown.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// The whole file; none if there is no such file.
+    /// The whole file; none if it does not exist.
     pub(super) fn read(file: &Path) -> Result<Option<Section>, DefinitionError> {
         let text = match std::fs::read_to_string(file) {
             Ok(text) => text,
@@ -69,7 +69,7 @@ impl Section {
         expand(&text, around).map(Some).map_err(unset)
     }
 
-    /// A text with its variables as they stand there.
+    /// A text with its variables unreplaced.
     pub(super) fn raw(&mut self, key: &str) -> Result<Option<String>, DefinitionError> {
         match self.take(key) {
             None => Ok(None),
@@ -117,7 +117,7 @@ impl Section {
         }
     }
 
-    /// What `env`, or `environment`, has, as it stands there.
+    /// The variables of `env` or `environment`, unreplaced.
     pub(super) fn variables(&mut self) -> Result<BTreeMap<String, String>, DefinitionError> {
         let mut variables = BTreeMap::new();
         for name in ["environment", "env"] {
@@ -129,12 +129,12 @@ impl Section {
         Ok(variables)
     }
 
-    /// What nobody asked for.
+    /// A note for each key that was not read.
     pub(super) fn rest(self) -> Vec<String> {
         let file = self.file.display();
         self.map
             .keys()
-            .map(|key| format!("{file}: `{}{}` is not known and is passed over", self.at, shown(key)))
+            .map(|key| format!("{file}: `{}{}` is unknown and is ignored", self.at, shown(key)))
             .collect()
     }
 

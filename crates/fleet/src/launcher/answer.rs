@@ -1,8 +1,8 @@
-//! What a launcher printed.
+//! Parses what a launcher printed.
 
 use serde_json::{Map, Value};
 
-/// Read with tolerance: every field may be missing or of an unexpected kind.
+/// Read leniently: every field may be missing or of an unexpected type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) pid: Option<u32>,
@@ -21,7 +21,7 @@ pub(super) enum Output {
     /// One word: the name of the session.
     Name(String),
     Nothing,
-    /// Something else, which is no answer.
+    /// Anything else.
     Text(String),
 }
 
@@ -89,7 +89,7 @@ fn fill_empty_pid(text: &str) -> String {
     filled
 }
 
-/// The last object that is not inside another one. Braces in log lines are tried and passed over.
+/// The last object that is not inside another one. Braces in log lines are tried and skipped.
 fn last_object(text: &str) -> Option<Map<String, Value>> {
     let mut found = None;
     let mut at = 0;

@@ -15,12 +15,12 @@ use tokio::task::JoinHandle;
 use super::{LauncherError, read_table};
 use crate::tmux::Tmux;
 
-/// What the worker was told in whose session Forge may run.
+/// Variables of the worker whose session Forge may be running in.
 const OF_ANOTHER: [&str; 5] =
     ["TMUX", "TMUX_PANE", "FORGE_ASSIGNED_BEAD", "FORGE_PROMPT_FILE", "FORGE_MANAGED"];
-/// More than any launcher has to say; the rest is read and dropped, so that no pipe fills up.
+/// More than any launcher prints; the rest is read and dropped, so that no pipe fills up.
 const OUTPUT_LIMIT: usize = 1 << 20;
-/// For output that is on its way when the launcher ends. What it left running may hold the pipe for ever.
+/// For output that is on its way when the launcher ends. What it left running may hold the pipe open forever.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 pub(super) struct Called {
@@ -63,7 +63,7 @@ impl Call<'_> {
         command.args(&self.arguments).current_dir(self.workspace);
         command.env_clear().envs(environment(self.variables, self.withheld));
         if let Some(value) = self.tmux.variable() {
-            // A plain `tmux` in the launcher speaks to this server.
+            // Plain `tmux` in the launcher uses this server.
             command.env("TMUX", value);
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -76,7 +76,7 @@ impl Call<'_> {
                     format!("{path} does not exist, or the interpreter in its first line does not")
                 }
                 Some(rustix::io::Errno::NOEXEC) => {
-                    format!("{path} has no interpreter line; begin it with `#!/bin/sh`")
+                    format!("{path} has no interpreter line; start it with `#!/bin/sh`")
                 }
                 _ => format!("{path} cannot be started: {error}"),
             };
@@ -85,13 +85,13 @@ impl Call<'_> {
     }
 }
 
-/// What a launcher finds in its environment, beside where tmux is: what this process has, and what it is told.
+/// A launcher's environment, besides tmux's variables: this process's variables and those of the call.
 pub(super) fn environment(
     variables: &BTreeMap<String, String>,
     withheld: &[String],
 ) -> BTreeMap<OsString, OsString> {
     let mut found: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-    // A worker is an agent like others. And Forge may itself run in a worker's session: what that was told is not for
+    // A worker is an agent like others. And Forge may itself run in a worker's session, whose variables are not for
     // this one.
     for name in withheld.iter().map(String::as_str).chain(OF_ANOTHER) {
         found.remove(OsStr::new(name));
@@ -100,8 +100,8 @@ pub(super) fn environment(
     found
 }
 
-/// Ends the launcher, its process group and its descendants in other groups. A tmux server that it has just started
-/// is none of them: it belongs to all.
+/// Ends the launcher, its process group and its descendants in other groups, except a tmux server that it has just
+/// started: that belongs to everyone.
 async fn end_all(child: &mut Child, group: Option<u32>) {
     if let Some(pid) = group {
         let table = read_table().await;

@@ -1,7 +1,7 @@
-//! Trying a launcher against the contract, and explaining what is wrong with it.
+//! Tests a launcher against the contract and explains what is wrong with it.
 //!
-//! Owns a tmux server and a workspace for the time of the check. Invariant: nothing of the check is left afterwards, not
-//! even what the launcher under test leaves behind, and no other tmux server is spoken to.
+//! Owns a tmux server and a workspace during the check. Invariant: nothing remains of the check, not even what the
+//! launcher under test leaves behind, and no other tmux server is used.
 
 mod fault;
 mod stage;
@@ -20,11 +20,11 @@ use stage::Stage;
 pub use fault::{Fault, Severity};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
-/// For the agent to appear in a pane that has just been made.
+/// Time for the agent to appear in a new pane.
 const APPEARANCE: Duration = Duration::from_secs(3);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// A check to be made.
+/// A check to run.
 #[derive(Clone, Debug)]
 pub struct Check {
     launcher: PathBuf,
@@ -32,7 +32,7 @@ pub struct Check {
     timeout: Duration,
 }
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     pub faults: Vec<Fault>,
@@ -67,7 +67,7 @@ impl Check {
         self
     }
 
-    /// Runs the launcher once. An error means that nothing could be tried, which is not the launcher's fault.
+    /// Runs the launcher once. An error means that the check could not run, which is not the launcher's fault.
     pub async fn run(&self) -> Result<Findings, TmuxError> {
         let launcher = match std::path::absolute(&self.launcher) {
             Ok(path) => path,
@@ -128,7 +128,7 @@ fn fault_of_file(path: &Path) -> Option<Fault> {
         return Some(Fault::NotExecutable);
     }
     let mut begin = Vec::new();
-    // What may be run but not read is left to the kernel to judge.
+    // A file that is executable but unreadable is left to the kernel.
     let file = std::fs::File::open(path).ok()?;
     file.take(256).read_to_end(&mut begin).ok()?;
     let line = begin.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -140,7 +140,7 @@ fn fault_of_file(path: &Path) -> Option<Fault> {
     (!programs.iter().any(|magic| begin.starts_with(magic))).then_some(Fault::NoShebang)
 }
 
-/// What it said. None if it said that it failed.
+/// The launcher's report. None if it reported a failure.
 fn judge(called: &Called, faults: &mut Vec<Fault>) -> Option<Answer> {
     if let Err(LauncherError::LauncherFailed { message }) = super::spawn::judge(called, "")
         && (!called.status.success() || matches!(answer::parse(&called.stdout), Output::Json(_)))
@@ -170,7 +170,7 @@ fn judge(called: &Called, faults: &mut Vec<Fault>) -> Option<Answer> {
     }
 }
 
-/// Whether the session stands, is the worker's, and has the agent in it.
+/// Whether the session exists, is the worker's, and has the agent in it.
 async fn look_at_session(stage: &Stage, answer: &Answer, faults: &mut Vec<Fault>) -> Result<(), TmuxError> {
     let wanted = answer.session.clone().unwrap_or_else(|| stage.session_name());
     let made = stage.made().await?;

@@ -1,4 +1,4 @@
-//! What a worker is started with. It is stored, so that the same worker can be started again.
+//! The configuration of a worker. It is stored, so that the same worker can be started again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::worker::WorkerTier;
 
-pub const DEFAULT_TIMEOUT_SECS: u64 = 60;
+const DEFAULT_TIMEOUT_SECS: u64 = 60;
 
 /// How a launcher takes its arguments. The environment is the same for all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ pub struct LaunchConfig {
     /// For `--config`.
     #[serde(default)]
     pub config_file: Option<PathBuf>,
-    /// In place of what the style says, if there are any.
+    /// Replace the style's arguments if there are any.
     #[serde(default)]
     pub arguments: Vec<String>,
 }
@@ -95,11 +95,6 @@ impl LaunchConfig {
         self
     }
 
-    pub fn with_config_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.config_file = Some(path.into());
-        self
-    }
-
     pub(super) fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_secs)
     }
@@ -128,13 +123,13 @@ impl LaunchConfig {
     }
 }
 
-/// A worker to be started.
+/// A worker to start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpawnRequest {
-    /// Whether it can be one is said when the worker is started.
+    /// Checked when the worker is started.
     pub worker_id: String,
     pub config: LaunchConfig,
-    /// Variables that the launcher does not inherit. What `config` says of them counts.
+    /// Variables that the launcher does not inherit. Those of `config` take precedence.
     pub withheld: Vec<String>,
 }
 
@@ -155,7 +150,7 @@ impl SpawnRequest {
         set("FORGE_MODEL", config.model.clone());
         set("FORGE_WORKSPACE", config.workspace.display().to_string());
         set("FORGE_TIER", config.tier.to_string());
-        // Which variables a launcher has to pass on beside those that begin with FORGE_.
+        // Which variables a launcher must pass on besides those that start with FORGE_.
         set("FORGE_ENV_NAMES", names.join(" "));
         if let Some(bead) = &config.bead_id {
             set("FORGE_ASSIGNED_BEAD", bead.clone());
@@ -172,9 +167,8 @@ mod tests {
     use super::*;
 
     fn config() -> LaunchConfig {
-        LaunchConfig::new("/l", "forge-worker-a", "/w s", "sonnet")
-            .with_bead("fg-1")
-            .with_config_file("/c.yaml")
+        let config = LaunchConfig::new("/l", "forge-worker-a", "/w s", "sonnet").with_bead("fg-1");
+        LaunchConfig { config_file: Some("/c.yaml".into()), ..config }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Starting one worker, whole or not at all.
+//! Starts one worker, completely or not at all.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ pub(super) async fn spawn(
     }
 }
 
-/// Checks that the worker may be started, and tells what sessions there are without it.
+/// Checks that the worker may be started, and returns the existing sessions.
 async fn admit(launcher: &WorkerLauncher, request: &SpawnRequest) -> Result<Vec<Session>, LauncherError> {
     let config = &request.config;
     check_name(&config.session_name)?;
@@ -69,7 +69,7 @@ async fn admit(launcher: &WorkerLauncher, request: &SpawnRequest) -> Result<Vec<
     }
 }
 
-/// A tmux server that ended in between has given way to one that counts its sessions anew, so the id is not enough.
+/// A new tmux server numbers its sessions from the start again, so the id is not enough.
 fn is_same(old: &Session, new: &Session) -> bool {
     let is_alike = old.name == new.name || old.pane_pid == new.pane_pid;
     (&old.id, old.created_at) == (&new.id, new.created_at) && is_alike
@@ -116,7 +116,7 @@ async fn launch(
     })
 }
 
-/// Success with what it says, or why not.
+/// What it reported, or why it failed.
 pub(super) fn judge(called: &Called, session_name: &str) -> Result<Answer, LauncherError> {
     let failed = |message: String| Err(LauncherError::LauncherFailed { message });
     let output = answer::parse(&called.stdout);
@@ -127,10 +127,10 @@ pub(super) fn judge(called: &Called, session_name: &str) -> Result<Answer, Launc
     if !called.status.success() {
         let complaint = called.stderr.trim();
         return failed(match reported {
-            // Many say the same twice.
+            // Many print the same twice.
             Some(error) if !complaint.contains(&error) => format!("{error}\n{complaint}").trim().to_owned(),
             _ if !complaint.is_empty() => complaint.to_owned(),
-            _ => format!("it ended with {} and said nothing on standard error", called.status),
+            _ => format!("it exited with {} and printed nothing on standard error", called.status),
         });
     }
     if let Some(error) = reported {

@@ -1,4 +1,4 @@
-//! Stopping one worker: asked at first, ended in the end, with everything that ran in its pane.
+//! Stops one worker: asks it first, then ends it with everything that ran in its pane.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::worker::{WorkerId, WorkerStatus};
 const AFTER_HANGUP: Duration = Duration::from_secs(2);
 const AFTER_KILL: Duration = Duration::from_secs(5);
 
-/// How much time a worker gets to end by itself.
+/// How long a worker gets to end by itself.
 #[derive(Clone, Debug)]
 pub struct Grace {
-    /// What is typed to make the agent leave, like `/exit`; Ctrl-C if none.
+    /// What is typed to make the agent exit, such as `/exit`; Ctrl-C if none.
     pub exit_command: Option<String>,
     /// Nothing is asked if this is zero.
     pub patience: Duration,
@@ -35,11 +35,11 @@ impl Grace {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stopped {
-    /// It left when asked.
+    /// It exited when asked.
     pub graceful: bool,
     /// Processes that had to be killed.
     pub killed: Vec<Identity>,
-    /// Processes that are still there, which nothing here can change.
+    /// Processes that could not be ended.
     pub left: Vec<Identity>,
 }
 
@@ -109,8 +109,8 @@ async fn latecomers(session: &Session, members: &[Identity]) -> Vec<Identity> {
     let table = read_table().await;
     let pane = members.iter().find(|member| member.pid == session.pane_pid);
     let now = table.get(session.pane_pid).map(|entry| &entry.identity);
-    // A pid is not given again while something of the session it names is alive. Another process under that pid
-    // means that nothing is.
+    // A pid is not reused while a process of the session it names is alive. Another process with that pid means
+    // that none is.
     if now.is_some() && now != pane {
         return Vec::new();
     }
@@ -118,8 +118,8 @@ async fn latecomers(session: &Session, members: &[Identity]) -> Vec<Identity> {
     found.filter(|process| !members.contains(process)).collect()
 }
 
-/// Ends what belongs to a session whose first process was `pane`, after tmux or that process has gone. Answers who
-/// does not end.
+/// Ends what belongs to a session whose first process was `pane`, after tmux or that process is gone. Returns what did
+/// not end.
 pub(super) async fn end_remains(pane: Identity) -> Vec<Identity> {
     let table = read_table().await;
     // As above: another process under that pid means that nothing of the session is alive.
@@ -134,7 +134,7 @@ pub(super) async fn end_remains(pane: Identity) -> Vec<Identity> {
     await_exits(&remains, AFTER_KILL).await
 }
 
-/// A worker that was stopped has not crashed; its own last words count if it had any.
+/// A worker that was stopped has not crashed; its own final status counts if it has one.
 fn record(dir: &std::path::Path, worker_id: &WorkerId) {
     let Some(file) = status_file::find(dir, worker_id) else { return };
     if file.status.is_healthy()

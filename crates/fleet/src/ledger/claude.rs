@@ -1,7 +1,7 @@
-//! Claude Code: its stream-json, and the transcripts of its conversations.
+//! Claude Code: its stream-json output, and the transcripts of its conversations.
 //!
-//! A message is several lines with one id. The sum at the end of a turn is of the whole process, which may have had
-//! turns before, and of which the session may have had several.
+//! A message is several lines with one id. The sum at the end of a turn covers the whole process, which may have had
+//! earlier turns; a session may have had several processes.
 
 use forge_types::dialect::{claude_model_usage, claude_usage, count, microusd};
 use forge_types::{Executor, ModelUsage, Usage};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Call, Reader, Told, digest};
 
-/// What Claude Code calls itself where it answers in the place of a model.
+/// The model name that Claude Code uses for messages of its own.
 const SYNTHETIC: &str = "<synthetic>";
 
 pub(super) fn read(reader: &mut Reader, fields: &Value, line: &str) -> Option<Told> {
@@ -47,7 +47,7 @@ fn read_result(reader: &mut Reader, fields: &Value, line: &str) -> Option<Told> 
     let is_first = turn == total;
     reader.summed = total;
     let id = fields["uuid"].as_str().map_or_else(|| digest(line), str::to_owned);
-    // The time that all calls took together; whose it was is known where there is one model.
+    // The time of all calls together; it can be assigned only if there is one model.
     let latency_ms = fields["duration_api_ms"].as_i64().filter(|_| is_first && turn.len() == 1);
     let calls = turn.into_iter().filter(|(_, usage)| !usage.is_zero());
     let calls = calls.map(|(model, usage)| {
@@ -57,7 +57,7 @@ fn read_result(reader: &mut Reader, fields: &Value, line: &str) -> Option<Told> 
     Some(Told::Sum(calls.collect()))
 }
 
-/// What the process used until now.
+/// The process's use so far.
 fn total_of(reader: &Reader, fields: &Value) -> ModelUsage {
     let models = fields["modelUsage"].as_object().filter(|models| !models.is_empty());
     let Some(models) = models else {
@@ -65,11 +65,11 @@ fn total_of(reader: &Reader, fields: &Value) -> ModelUsage {
         let usage = Usage { cost_microusd, ..usage(&fields["usage"]) };
         return ModelUsage::from([(reader.model.clone(), usage)]);
     };
-    models.iter().map(|(model, told)| (model.clone(), claude_model_usage(told))).collect()
+    models.iter().map(|(model, usage)| (model.clone(), claude_model_usage(usage))).collect()
 }
 
-/// What the turn added. A process that goes on tells the earlier turns again and a new one does not; whichever is nearer
-/// to what the turn says of itself is taken to be so.
+/// What the turn added. A continuing process repeats the earlier turns and a new one does not; whichever is closer to
+/// the turn's own figures is assumed.
 fn added(reader: &Reader, turn: &Usage, total: &ModelUsage) -> ModelUsage {
     let before = |model: &str| reader.summed.get(model).copied().unwrap_or_default();
     let goes_on = reader
@@ -102,18 +102,18 @@ fn blank(reader: &Reader, fields: &Value, id: &str, model: &str) -> Call {
     }
 }
 
-/// Under Anthropic's names, or those of models that speak as OpenAI's do, which count cached input as input.
-fn usage(told: &Value) -> Usage {
-    if told.get("prompt_tokens").is_some() {
-        let details = count(&told["prompt_tokens_details"], "cached_tokens");
-        let cached = details.max(count(told, "prompt_cache_hit_tokens"));
+/// With Anthropic's field names, or OpenAI's, which count cached input as input.
+fn usage(value: &Value) -> Usage {
+    if value.get("prompt_tokens").is_some() {
+        let details = count(&value["prompt_tokens_details"], "cached_tokens");
+        let cached = details.max(count(value, "prompt_cache_hit_tokens"));
         return Usage {
-            input_tokens: (count(told, "prompt_tokens") - cached).max(0),
-            output_tokens: count(told, "completion_tokens"),
+            input_tokens: (count(value, "prompt_tokens") - cached).max(0),
+            output_tokens: count(value, "completion_tokens"),
             cache_read_tokens: cached,
-            reasoning_tokens: count(&told["completion_tokens_details"], "reasoning_tokens"),
+            reasoning_tokens: count(&value["completion_tokens_details"], "reasoning_tokens"),
             ..Usage::default()
         };
     }
-    claude_usage(told)
+    claude_usage(value)
 }

@@ -1,4 +1,4 @@
-//! Codex: the lines of `codex exec --json`, and its rollout files. Both tell totals of the thread.
+//! Codex: the lines of `codex exec --json`, and its rollout files. Both contain totals of the thread.
 
 use forge_types::dialect::count;
 use forge_types::{Executor, Usage};
@@ -21,21 +21,21 @@ pub(super) fn read(reader: &mut Reader, fields: &Value) -> Option<Told> {
     None
 }
 
-fn total(reader: &Reader, told: &Value) -> Option<Told> {
-    let (read, written) = (count(told, "cached_input_tokens"), count(told, "cache_write_input_tokens"));
+fn total(reader: &Reader, value: &Value) -> Option<Told> {
+    let (read, written) = (count(value, "cached_input_tokens"), count(value, "cache_write_input_tokens"));
     let usage = Usage {
-        input_tokens: (count(told, "input_tokens") - read - written).max(0),
-        output_tokens: count(told, "output_tokens"),
+        input_tokens: (count(value, "input_tokens") - read - written).max(0),
+        output_tokens: count(value, "output_tokens"),
         cache_read_tokens: read,
         cache_write_tokens: written,
-        reasoning_tokens: count(told, "reasoning_output_tokens"),
+        reasoning_tokens: count(value, "reasoning_output_tokens"),
         cost_microusd: None,
     };
     if usage.is_zero() || reader.session.is_empty() {
         return None;
     }
     let (session, model) = (reader.session.clone(), reader.model.clone());
-    // A total is its own name: told again, it adds nothing.
+    // The key is the total itself: repeated, it adds nothing.
     let key = format!("{session}:{}:{read}:{written}:{}", usage.input_tokens, usage.output_tokens);
     let program = Some(Executor::Codex);
     Some(Told::Total(Call { key, session, model, usage, at: None, latency_ms: None, bead: None, program }))

@@ -1,7 +1,7 @@
-//! The documented lines of workers that are not an agent program: events as JSON, or as `key=value` after a time.
+//! The documented log lines of workers that are not an agent program: events as JSON, or as `key=value` after a time.
 //!
-//! `cost_incurred` tells a cost and its tokens; `api_call`, which comes before it, how long the call took; and
-//! `task_completed` the tokens of the whole task, which count where no cost of it was told.
+//! `cost_incurred` has a cost and its tokens; `api_call`, which comes before it, the duration of the call; and
+//! `task_completed` the tokens of the whole task, which count only if no cost was reported for it.
 
 use forge_types::Usage;
 use forge_types::dialect::microusd;
@@ -38,14 +38,14 @@ pub(super) fn read(reader: &mut Reader, fields: &Value, line: &str) -> Option<To
         }
         "task_completed" => {
             let usage = tokens(fields);
-            let was_told = std::mem::take(&mut reader.session) == session;
-            (!usage.is_zero() && !was_told).then(|| Told::Call(call(usage, None)))
+            let was_reported = std::mem::take(&mut reader.session) == session;
+            (!usage.is_zero() && !was_reported).then(|| Told::Call(call(usage, None)))
         }
         _ => None,
     }
 }
 
-/// `<time> level=info event=…` as the fields that it stands for.
+/// The fields of `<time> level=info event=…`.
 pub(super) fn fields(line: &str) -> Option<Value> {
     let (time, rest) = line.split_once(char::is_whitespace)?;
     let mut fields = Map::from_iter([("timestamp".to_owned(), Value::from(time))]);
@@ -57,27 +57,27 @@ pub(super) fn fields(line: &str) -> Option<Value> {
     fields.contains_key("event").then_some(Value::Object(fields))
 }
 
-/// A single number does not say what it was for and is taken as input.
+/// A single number counts as input.
 fn tokens(fields: &Value) -> Usage {
-    let told = [&fields["tokens"], &fields["tokens_used"]].into_iter().find(|told| !told.is_null());
+    let given = [&fields["tokens"], &fields["tokens_used"]].into_iter().find(|given| !given.is_null());
     let part = |key: &str, word: &str| {
-        let inner = told.and_then(|told| number(&told[key]));
+        let inner = given.and_then(|given| number(&given[key]));
         inner.or_else(|| number(&fields[word])).unwrap_or(0).max(0)
     };
     Usage {
-        input_tokens: told.and_then(number).unwrap_or_else(|| part("input", "tokens_in")),
+        input_tokens: given.and_then(number).unwrap_or_else(|| part("input", "tokens_in")),
         output_tokens: part("output", "tokens_out"),
         ..Usage::default()
     }
 }
 
-fn number(told: &Value) -> Option<i64> {
-    told.as_i64().or_else(|| told.as_str()?.parse().ok())
+fn number(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
-fn amount(told: &Value) -> Option<i64> {
-    match told.as_str() {
+fn amount(value: &Value) -> Option<i64> {
+    match value.as_str() {
         Some(text) => microusd(&Value::from(text.parse::<f64>().ok()?)),
-        None => microusd(told),
+        None => microusd(value),
     }
 }

@@ -8,16 +8,16 @@ use super::{Call, Told};
 
 pub(super) fn read(fields: &Value) -> Option<Told> {
     let (session, part) = (fields["sessionID"].as_str()?, &fields["part"]);
-    let (told, id) = (&part["tokens"], part["id"].as_str()?);
-    let reasoning = count(told, "reasoning");
+    let (tokens, id) = (&part["tokens"], part["id"].as_str()?);
+    let reasoning = count(tokens, "reasoning");
     let usage = Usage {
-        input_tokens: count(told, "input"),
-        // Told without what was thought.
-        output_tokens: count(told, "output") + reasoning,
-        cache_read_tokens: count(&told["cache"], "read"),
-        cache_write_tokens: count(&told["cache"], "write"),
+        input_tokens: count(tokens, "input"),
+        // Reported without reasoning tokens.
+        output_tokens: count(tokens, "output") + reasoning,
+        cache_read_tokens: count(&tokens["cache"], "read"),
+        cache_write_tokens: count(&tokens["cache"], "write"),
         reasoning_tokens: reasoning,
-        // Zero is what it says of a model whose price it does not know.
+        // It reports zero for a model whose price it does not know.
         cost_microusd: microusd(&part["cost"]).filter(|cost| *cost > 0),
     };
     let call = Call {

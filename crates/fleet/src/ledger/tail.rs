@@ -1,7 +1,7 @@
-//! Reading what was added to a file since the last time.
+//! Reads what was added to a file since the last time.
 //!
-//! Invariants: a place is kept per file and not per path, so that a log that was moved aside is read to its end; a file that
-//! does not begin as it did, or is shorter than what was read, is another one and read from its beginning.
+//! Invariants: a position belongs to a file, not to a path, so a log that was moved aside is read to its end; a file
+//! that starts differently, or is shorter than what was read, is another one and read from its beginning.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Reader, Told};
 
-/// So much is read in one go. A line that is longer says nothing of use.
+/// Bytes read at once. A longer line is of no interest.
 const BLOCK: usize = 4 << 20;
-/// So much of a file's beginning tells it from another.
+/// Bytes of a file's beginning that identify it.
 const HEAD: usize = 256;
 
-/// Which file it is, whatever it is called.
+/// Which file it is, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
     pub device: u64,
@@ -31,12 +31,12 @@ pub struct Identity {
 #[serde(default)]
 pub struct Place {
     pub offset: u64,
-    /// How the file begins.
+    /// The beginning of the file.
     head: String,
     reader: Reader,
 }
 
-/// What was read in one go.
+/// What was read at once.
 #[derive(Debug)]
 pub struct Block {
     pub told: Vec<Told>,
@@ -61,7 +61,7 @@ pub fn identify(path: &Path) -> io::Result<Option<Identity>> {
     Ok(Some(Identity { device: about.dev(), inode: about.ino() }))
 }
 
-/// Reads on from a place. `None` when there is nothing new, or the file is no longer the one that was meant.
+/// Reads on from a position. `None` if there is nothing new, or the file is no longer the same one.
 pub fn read(path: &Path, identity: Identity, place: &Place) -> io::Result<Option<Block>> {
     let mut file = open(path)?;
     let about = file.metadata()?;
@@ -83,15 +83,15 @@ pub fn read(path: &Path, identity: Identity, place: &Place) -> io::Result<Option
         None if block.len() == BLOCK => BLOCK,
         None => return Ok(None),
     };
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     for line in block[..whole].split(|byte| *byte == b'\n') {
-        told.extend(place.reader.read(&String::from_utf8_lossy(line)));
+        found.extend(place.reader.read(&String::from_utf8_lossy(line)));
     }
     place.offset += whole as u64;
     let first = usize::try_from(place.offset).unwrap_or(HEAD).min(length);
     place.head = hex(&head[..first]);
     let written_at = Millis(about.mtime() * 1000 + about.mtime_nsec() / 1_000_000);
-    Ok(Some(Block { told, place, written_at, more: block.len() == BLOCK }))
+    Ok(Some(Block { told: found, place, written_at, more: block.len() == BLOCK }))
 }
 
 fn fill(file: &mut File, head: &mut [u8]) -> io::Result<usize> {
@@ -127,7 +127,7 @@ mod tests {
         match read(path, identity, place).unwrap() {
             None => (Vec::new(), place.clone()),
             Some(block) => {
-                let tokens = |told: &Told| match told {
+                let tokens = |found: &Told| match found {
                     Told::Call(call) => call.usage.input_tokens,
                     other => panic!("{other:?}"),
                 };

@@ -16,8 +16,8 @@ fn used(input: i64, output: i64, cache_read: i64) -> Usage {
     Usage { input_tokens: input, output_tokens: output, cache_read_tokens: cache_read, ..Usage::default() }
 }
 
-fn sums(told: &[Told]) -> Vec<(&str, Usage)> {
-    let sums = told.iter().filter_map(|told| match told {
+fn sums(found: &[Told]) -> Vec<(&str, Usage)> {
+    let sums = found.iter().filter_map(|found| match found {
         Told::Sum(calls) => Some(calls),
         _ => None,
     });
@@ -26,14 +26,14 @@ fn sums(told: &[Told]) -> Vec<(&str, Usage)> {
 
 #[test]
 fn a_message_has_one_key_in_all_of_its_lines_and_the_result_sums_up() {
-    let told = read_all(&mut Reader::default(), FRESH);
-    let keys = told.iter().filter_map(|told| match told {
+    let found = read_all(&mut Reader::default(), FRESH);
+    let keys = found.iter().filter_map(|found| match found {
         Told::Call(call) => Some((call.key.as_str(), call.usage)),
         _ => None,
     });
     let [first, again, last] = keys.collect::<Vec<_>>().try_into().unwrap();
     assert!(first == again && first.0 != last.0 && first.1 == used(234, 1, 1000), "{first:?} {last:?}");
-    let Some(Told::Sum(calls)) = told.last() else { panic!("{told:?}") };
+    let Some(Told::Sum(calls)) = found.last() else { panic!("{found:?}") };
     let cost = Usage { cost_microusd: Some(6140), ..used(468, 112, 2000) };
     assert_eq!((calls.len(), calls[0].usage, calls[0].latency_ms), (1, cost, Some(1803)));
     assert_eq!(calls[0].at.unwrap().to_string(), "2026-11-15T19:55:12.443Z");
@@ -42,9 +42,9 @@ fn a_message_has_one_key_in_all_of_its_lines_and_the_result_sums_up() {
 #[test]
 fn a_new_process_of_a_session_begins_at_nothing_and_a_further_turn_does_not() {
     let mut reader = Reader::default();
-    let told = [read_all(&mut reader, FRESH), read_all(&mut reader, RESUMED)].concat();
+    let found = [read_all(&mut reader, FRESH), read_all(&mut reader, RESUMED)].concat();
     let cost = Usage { cost_microusd: Some(6140), ..used(468, 112, 2000) };
-    assert_eq!(sums(&told), [("claude-opus-4-8[1m]", cost), ("claude-opus-4-8", cost)]);
+    assert_eq!(sums(&found), [("claude-opus-4-8[1m]", cost), ("claude-opus-4-8", cost)]);
 
     let turn = |usage: i64, total: i64, haiku: i64| {
         format!(
@@ -53,10 +53,10 @@ fn a_new_process_of_a_session_begins_at_nothing_and_a_further_turn_does_not() {
     };
     let mut reader = Reader::default();
     let lines = [turn(100, 100, 5), turn(40, 140, 5), turn(200, 200, 9), "noise".to_owned()];
-    let told = read_all(&mut reader, &lines.join("\n"));
+    let found = read_all(&mut reader, &lines.join("\n"));
     let input = |model, tokens| (model, used(tokens, 0, 0));
     assert_eq!(
-        sums(&told),
+        sums(&found),
         [input("haiku", 5), input("opus", 100), input("opus", 40), input("haiku", 9), input("opus", 200)]
     );
 }
@@ -71,8 +71,8 @@ fn a_turn_that_failed_before_its_first_call_takes_nothing_back() {
 #[test]
 fn codex_tells_totals_of_a_thread_and_opencode_steps() {
     let mut reader = Reader::default();
-    let told = [read_all(&mut reader, CODEX), read_all(&mut Reader::default(), CODEX_RESUMED)].concat();
-    let [Told::Total(first), Told::Total(second)] = &told[..] else { panic!("{told:?}") };
+    let found = [read_all(&mut reader, CODEX), read_all(&mut Reader::default(), CODEX_RESUMED)].concat();
+    let [Told::Total(first), Told::Total(second)] = &found[..] else { panic!("{found:?}") };
     assert_eq!(first.usage, Usage { reasoning_tokens: 14, ..used(468, 112, 2000) });
     assert_eq!(second.usage.since(first.usage), first.usage, "the same again was added");
     assert!(first.session == second.session && first.key != second.key);
@@ -81,13 +81,13 @@ fn codex_tells_totals_of_a_thread_and_opencode_steps() {
 {"timestamp":"2026-11-16T10:00:01Z","type":"turn_context","payload":{"model":"gpt-5-codex"}}
 {"timestamp":"2026-11-16T10:00:02Z","type":"event_msg","payload":{"type":"token_count","info":null}}
 {"timestamp":"2026-11-16T10:00:03Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2}}}}"#;
-    let told = read_all(&mut Reader::default(), rollout);
-    let [Told::Total(call)] = &told[..] else { panic!("{told:?}") };
+    let found = read_all(&mut Reader::default(), rollout);
+    let [Told::Total(call)] = &found[..] else { panic!("{found:?}") };
     assert_eq!((call.model.as_str(), call.usage), ("gpt-5-codex", used(6, 2, 4)));
     assert_eq!(call.at.unwrap().to_string(), "2026-11-16T10:00:03.000Z");
 
-    let told = read_all(&mut Reader::default(), OPENCODE);
-    let [Told::Call(first), Told::Call(second)] = &told[..] else { panic!("{told:?}") };
+    let found = read_all(&mut Reader::default(), OPENCODE);
+    let [Told::Call(first), Told::Call(second)] = &found[..] else { panic!("{found:?}") };
     let step = Usage { reasoning_tokens: 7, cost_microusd: Some(1842), ..used(234, 56, 1000) };
     assert_eq!((first.usage, second.usage), (step, step));
     assert_ne!(first.key, second.key);
@@ -101,8 +101,8 @@ fn events_are_read_as_json_and_as_words() {
 2026-11-16T11:00:00Z level=info worker_id=a event=cost_incurred task_id=bd-2 amount=0.5 currency=EUR tokens_in=7 tokens_out=1
 2026-11-16T11:00:00Z level=info worker_id=a event=task_completed task_id=bd-3 tokens_in=8 tokens_out=2
 2026-11-16T11:00:00Z this is a sentence"#;
-    let told = read_all(&mut Reader::default(), lines);
-    let short = told.iter().map(|told| match told {
+    let found = read_all(&mut Reader::default(), lines);
+    let short = found.iter().map(|found| match found {
         Told::Call(call) => (call.bead.as_deref().unwrap(), call.usage, call.latency_ms),
         other => panic!("{other:?}"),
     });

@@ -1,6 +1,7 @@
 //! The transcripts that agent programs keep of conversations with people, where a worker's log has nothing.
 //!
-//! Owns where they are and which conversation each has. Invariant: only transcripts of the given folder are found.
+//! Owns where they are and which conversation each one holds. Invariant: only transcripts of the given folder are
+//! found.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -11,10 +12,10 @@ use serde_json::Value;
 
 use super::moment;
 
-/// In so many lines a transcript has said whose it is.
+/// A transcript names its folder within this many lines.
 const OPENING: usize = 50;
 const OPENING_BYTES: u64 = 256 << 10;
-/// Folders of days are named in local time.
+/// Day folders are named in local time.
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// A conversation on disk.
@@ -25,7 +26,7 @@ pub struct Transcript {
     pub began_at: Millis,
 }
 
-/// Conversations in a folder that began at a time or later, or are known, with the surroundings of the agent.
+/// Conversations in a folder that started at a time or later, or are known, with the agent's environment.
 pub fn find(
     workspace: &Path,
     env: &BTreeMap<String, String>,
@@ -39,7 +40,7 @@ pub fn find(
         paths.extend(files_in(&codex_dir(env).join(folder)));
         day += DAY_MS;
     }
-    // Most are older, and need not be opened to know it.
+    // Most are older and need not be opened.
     paths.retain(|path| written_at(path).is_none_or(|at| at >= since));
     let opened = paths.into_iter().filter_map(|path| open(path, workspace));
     opened.filter(|found| found.began_at >= since || known.contains(&found.path)).collect()
@@ -61,7 +62,7 @@ fn user_home(env: &BTreeMap<String, String>) -> PathBuf {
     variable(env, "HOME").map(PathBuf::from).unwrap_or_default()
 }
 
-/// As the agent sees it: its own variables come before those of the server.
+/// As the agent sees it: its own variables take precedence over the server's.
 fn variable(env: &BTreeMap<String, String>, name: &str) -> Option<String> {
     env.get(name).cloned().or_else(|| std::env::var(name).ok()).filter(|value| !value.is_empty())
 }
@@ -79,14 +80,14 @@ fn written_at(path: &Path) -> Option<Millis> {
     Some(Millis(at.as_millisecond()))
 }
 
-/// Which conversation a file has; `None` for one of another folder, or that does not say yet.
+/// The conversation of a file; `None` for another folder's, or if it is not named yet.
 fn open(path: PathBuf, workspace: &Path) -> Option<Transcript> {
     let file = forge_os::file::open(path.parent()?, &path).ok()?;
     let (mut session, mut began_at, mut folder) = (None, None, None);
     for line in BufReader::new(std::io::Read::take(file, OPENING_BYTES)).lines().take(OPENING) {
         let Ok(fields) = serde_json::from_str::<Value>(&line.ok()?) else { continue };
         let payload = &fields["payload"];
-        let text = |told: &Value| told.as_str().map(str::to_owned);
+        let text = |value: &Value| value.as_str().map(str::to_owned);
         session = session.or_else(|| text(&fields["sessionId"])).or_else(|| text(&payload["id"]));
         folder = folder.or_else(|| text(&fields["cwd"])).or_else(|| text(&payload["cwd"]));
         began_at = began_at.or_else(|| moment(&fields["timestamp"]));

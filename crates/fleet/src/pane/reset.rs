@@ -1,4 +1,4 @@
-//! When a limit ends, from the sentence that says so.
+//! Parses when a limit ends.
 
 use forge_types::Millis;
 use jiff::civil::{Date, Time};
@@ -70,7 +70,7 @@ fn moment(text: &str, zone: &TimeZone, now: &Zoned) -> Option<Millis> {
         }
         let month = i8::try_from(month + 1).ok()?;
         let this_year = Date::new(year.unwrap_or(now.year()), month, day).ok()?;
-        // Without a year it is the next one that comes.
+        // Without a year it is the next such date.
         let passed = year.is_none() && this_year < now.date();
         date = Some(if passed { Date::new(now.year() + 1, month, day).ok()? } else { this_year });
     }
@@ -99,7 +99,7 @@ fn time(word: &str, next: Option<&str>) -> Option<Time> {
     Time::new(hour, minute, 0, 0).ok()
 }
 
-/// What stands in parentheses, else the zone of `now`. A zone that this machine does not know gives no time at all.
+/// The zone in parentheses, else that of `now`. A zone unknown to this machine gives no time at all.
 fn zone(text: &str, now: &Zoned) -> Option<TimeZone> {
     let named = text.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map(|(name, _)| name.trim());
     match named {

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use forge_os::process::{Entry, Identity, Life, arguments, list};
 
-/// Programs that are a prompt when nobody gave them something to run.
+/// Programs that show a prompt if they have nothing to run.
 const SHELLS: &[&str] =
     &["sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash", "tcsh", "csh", "nu", "busybox"];
 
-/// What a pane's process is about.
+/// What runs in a pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// Something runs: this process.
@@ -54,7 +54,7 @@ impl Table {
     /// The living processes below `root`, at any depth, without itself.
     pub fn below(&self, root: u32) -> Vec<&Entry> {
         let mut found = Vec::new();
-        // Everything is below the first process, and no pane is: whoever asks for that has lost a pid.
+        // Everything is below process 1, and no pane is process 1: the caller's pid is wrong.
         let mut open = if root > 1 { vec![root] } else { Vec::new() };
         while let Some(parent) = open.pop() {
             for pid in self.children.get(&parent).into_iter().flatten().filter(|pid| **pid != parent) {
@@ -71,10 +71,10 @@ impl Table {
         itself.into_iter().chain(self.below(root)).collect()
     }
 
-    /// The tree of a pane's process, and who left the tree but not the pane's session when a parent died.
+    /// The tree of a pane's process, and processes that left the tree but not the pane's session when a parent died.
     pub fn pane(&self, root: u32) -> Vec<&Entry> {
         let mut found = self.tree(root);
-        // Where the session is not known it is 0, and so is that of processes that are nobody's to end.
+        // An unknown session is 0, as is that of processes that must not be ended.
         let same = |entry: &&Entry| root > 1 && entry.session == root && entry.life == Life::Alive;
         let strays = self.entries.values().filter(same);
         for stray in strays {
@@ -91,7 +91,7 @@ impl Table {
     }
 
     /// Whether the process is a shell that waits at its prompt, now or when what it runs has ended.
-    pub fn is_prompt(&self, pid: u32) -> bool {
+    pub(crate) fn is_prompt(&self, pid: u32) -> bool {
         self.get(pid).is_some_and(is_shell) && is_prompt(&arguments(pid))
     }
 
@@ -102,7 +102,7 @@ impl Table {
             return Work::Agent(entry.identity);
         }
         let below = self.below(root);
-        // A child that is no shell itself is the better name for "the agent" than a wrapper around it.
+        // A child that is not a shell is the agent rather than a wrapper around it.
         let agent = below.iter().find(|entry| !is_shell(entry)).or(below.first());
         match agent {
             Some(agent) => Work::Agent(agent.identity),

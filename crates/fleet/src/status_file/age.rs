@@ -1,4 +1,4 @@
-//! Taking away the files of workers that ended long ago.
+//! Removes the files of workers that ended long ago.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use forge_types::Millis;
 use super::{StatusFile, read, read_all};
 use crate::worker::WorkerStatus;
 
-/// A file that is old enough to go, as it was when that was decided.
+/// A file that is old enough to remove, as it was when that was decided.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aged(pub StatusFile);
 
@@ -24,7 +24,7 @@ pub fn aged(dir: &Path, age: Duration, now: Millis) -> io::Result<Vec<Aged>> {
     Ok(read_all(dir)?.into_iter().filter(old).map(Aged).collect())
 }
 
-/// Removes exactly these and returns those that went. One that was written to since then stays.
+/// Removes exactly these and returns the removed ones. A file written to since then stays.
 pub fn remove(files: Vec<Aged>) -> Vec<Aged> {
     let goes = |aged: &Aged| {
         let unchanged = read(&aged.0.path).as_ref() == Some(&aged.0);

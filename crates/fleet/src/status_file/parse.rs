@@ -1,4 +1,4 @@
-//! Making sense of what stands in a status file, whoever wrote it.
+//! Parses a status file, whoever wrote it.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{CurrentTask, StatusFile};
 use crate::worker::{WorkerStatus, WorkerTier};
 
-/// What older writers meant when they wrote no status.
+/// The status of files by older writers, which have none.
 const DEFAULT_STATUS: WorkerStatus = WorkerStatus::Idle;
 
 pub(super) fn parse(path: &Path, written_at: Millis, bytes: &[u8]) -> StatusFile {
@@ -19,12 +19,12 @@ pub(super) fn parse(path: &Path, written_at: Millis, bytes: &[u8]) -> StatusFile
     }
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(fields)) => understand(path, written_at, fields),
-        Ok(_) => unreadable(path, written_at, "it is JSON, but no object"),
-        Err(error) => unreadable(path, written_at, &format!("it is no JSON: {error}")),
+        Ok(_) => unreadable(path, written_at, "it is JSON, but not an object"),
+        Err(error) => unreadable(path, written_at, &format!("it is not JSON: {error}")),
     }
 }
 
-/// A row for a file that says nothing.
+/// A row for an unreadable file.
 pub(super) fn unreadable(path: &Path, written_at: Millis, reason: &str) -> StatusFile {
     let mut file = understand(path, written_at, Map::new());
     file.status = WorkerStatus::Error;
@@ -70,7 +70,7 @@ fn status_of(value: Option<&Value>) -> (WorkerStatus, String, Option<String>) {
         }
         Some(status) => (status, word, None),
         None => {
-            let reason = format!("`status` is `{word}`, which is no known word");
+            let reason = format!("`status` is `{word}`, which is unknown");
             (WorkerStatus::Error, word, Some(reason))
         }
     }
@@ -98,7 +98,7 @@ fn time_of(value: Option<&Value>) -> Option<Millis> {
         Value::String(text) => {
             let text = text.trim();
             let at = text.parse::<Timestamp>().ok();
-            // Without an offset it is UTC: nothing better is known.
+            // Without an offset it is assumed to be UTC.
             let at = at.or_else(|| format!("{text}Z").parse().ok());
             at.map(|at| Millis(at.as_millisecond()))
         }
@@ -232,10 +232,10 @@ mod tests {
     #[test]
     fn what_cannot_be_understood_is_an_error_with_its_reason() {
         for (bytes, reason) in [
-            (&b"{\"worker_id\": \"a\""[..], "no JSON"),
-            (b"[]", "no object"),
+            (&b"{\"worker_id\": \"a\""[..], "not JSON"),
+            (b"[]", "not an object"),
             (b" \n", "empty"),
-            (b"\xff\xfe", "no JSON"),
+            (b"\xff\xfe", "not JSON"),
         ] {
             let file = parse(Path::new("/s/w.json"), WRITTEN, bytes);
             assert_eq!((file.worker_id.as_str(), file.status), ("w", WorkerStatus::Error));

@@ -1,7 +1,7 @@
-//! Noticing what workers write, as they write it.
+//! Watches what workers write.
 //!
-//! Invariants: nothing is polled; every file is told as it stands now, at most once per state; a file that makes no
-//! sense is read again a moment later before it is told as an error, because not everybody writes in one step.
+//! Invariants: nothing is polled; every file is reported in its current state, at most once per state; an unreadable
+//! file is read again a moment later before it is reported as an error, because not every writer writes in one step.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::{StatusFile, StatusFileError, is_status_file, read, read_all};
 use crate::worker::WorkerStatus;
 
-/// How long a file that makes no sense may be in the making.
+/// How long an unreadable file may still be being written.
 const SECOND_LOOK: Duration = Duration::from_millis(150);
 
 #[derive(Clone, Debug, PartialEq)]
@@ -46,28 +46,29 @@ struct News {
 #[derive(Default)]
 struct Touched {
     paths: BTreeSet<PathBuf>,
-    /// Something was missed, or the folder is another one now.
+    /// Something was missed, or the folder was replaced.
     everything: bool,
 }
 
-/// Watches a folder, which is made if need be. The files that are there already are told first.
+/// Watches a folder, creating it if needed. Existing files are reported first.
 pub fn watch(dir: &Path) -> Result<Watch, StatusFileError> {
     let failed = |source| StatusFileError::Io { path: dir.to_owned(), source };
     fs::create_dir_all(dir).map_err(failed)?;
     let dir = fs::canonicalize(dir).map_err(failed)?;
     let news = Arc::new(News::default());
-    let teller = Arc::clone(&news);
+    let sender = Arc::clone(&news);
     let folder = dir.clone();
-    let tell = move |event: notify::Result<notify::Event>| match event {
-        Ok(event) => teller.tell(&folder, event),
-        Err(_) => teller.tell_everything(),
+    let on_event = move |event: notify::Result<notify::Event>| match event {
+        Ok(event) => sender.add(&folder, event),
+        Err(_) => sender.add_everything(),
     };
-    let watcher = notify::recommended_watcher(tell).map_err(|error| failed(std::io::Error::other(error)))?;
+    let watcher =
+        notify::recommended_watcher(on_event).map_err(|error| failed(std::io::Error::other(error)))?;
     let mut watch =
         Watch { dir, watcher, news, known: BTreeMap::new(), doubtful: BTreeMap::new(), ready: Vec::new() };
     watch.look_into().map_err(failed)?;
-    // Told as news, so that what was there and what comes is one stream without a gap.
-    watch.news.tell_everything();
+    // Sent as news, so that existing files and later changes are one stream without a gap.
+    watch.news.add_everything();
     Ok(watch)
 }
 
@@ -110,20 +111,20 @@ impl Watch {
         for path in due {
             self.doubtful.remove(&path);
             if let Some(file) = read(&path) {
-                self.tell(file);
+                self.report(file);
             }
         }
     }
 
     fn look_at(&mut self, path: PathBuf) {
         match read(&path) {
-            // A reader that comes between two writes of one file sees it empty or cut.
+            // Between two writes, a file may be empty or cut off.
             Some(file) if file.status == WorkerStatus::Error && file.fields.is_empty() => {
                 self.doubtful.entry(path).or_insert_with(|| Instant::now() + SECOND_LOOK);
             }
             Some(file) => {
                 self.doubtful.remove(&path);
-                self.tell(file);
+                self.report(file);
             }
             None => {
                 self.doubtful.remove(&path);
@@ -132,14 +133,14 @@ impl Watch {
         }
     }
 
-    fn tell(&mut self, file: StatusFile) {
+    fn report(&mut self, file: StatusFile) {
         if self.known.get(&file.path) != Some(&file) {
             self.known.insert(file.path.clone(), file.clone());
             self.ready.push(Change::Written(file));
         }
     }
 
-    /// Also when the folder is watched already: it may be another one under the same name.
+    /// Also if the folder is already watched: it may have been replaced.
     fn look_into(&mut self) -> std::io::Result<()> {
         fs::create_dir_all(&self.dir)?;
         let _ = self.watcher.unwatch(&self.dir);
@@ -152,18 +153,18 @@ impl News {
         self.touched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell_everything(&self) {
+    fn add_everything(&self) {
         self.lock().everything = true;
         self.arrived.notify_one();
     }
 
-    fn tell(&self, dir: &Path, event: notify::Event) {
+    fn add(&self, dir: &Path, event: notify::Event) {
         let written = EventKind::Access(AccessKind::Close(AccessMode::Write));
         if matches!(event.kind, EventKind::Access(_)) && event.kind != written {
             return;
         }
         if event.need_rescan() || event.kind.is_remove() && event.paths.iter().any(|path| path == dir) {
-            return self.tell_everything();
+            return self.add_everything();
         }
         let mut paths = event.paths.into_iter().filter(|path| is_status_file(path)).peekable();
         if paths.peek().is_some() {

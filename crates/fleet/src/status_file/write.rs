@@ -1,4 +1,4 @@
-//! Writing a status file back: only what changed, in one step.
+//! Writes a status file back: only what changed, in one step.
 
 use std::fs;
 use std::io::Write;
@@ -11,14 +11,14 @@ use serde_json::{Map, Value};
 use super::{StatusFile, find, read, read_bytes};
 use crate::worker::{WorkerId, WorkerStatus};
 
-/// A worker may write at the same time; then its newer words are read and changed instead.
+/// A worker may write at the same time; then its newer content is read and changed instead.
 const ATTEMPTS: usize = 5;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StatusFileError {
-    #[error("{}: {reason}; it is left as it is", path.display())]
+    #[error("{}: {reason}; it was not changed", path.display())]
     NotUnderstood { path: PathBuf, reason: String },
-    #[error("{}: the worker writes it all the time; try again", path.display())]
+    #[error("{}: the worker keeps writing to it; try again", path.display())]
     Busy { path: PathBuf },
     #[error(transparent)]
     File(#[from] FileError),
@@ -26,7 +26,7 @@ pub enum StatusFileError {
     Io { path: PathBuf, source: std::io::Error },
 }
 
-/// Changes fields of a worker's file. Nothing is made for a worker that has none.
+/// Changes fields of a worker's file. No file is created for a worker that has none.
 pub fn update(
     dir: &Path,
     worker_id: &WorkerId,
@@ -40,7 +40,7 @@ pub fn update(
         let mut fields = match serde_json::from_slice(before.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&before))
         {
             Ok(Value::Object(fields)) => fields,
-            Ok(_) => return Err(not_understood(path, "it is JSON, but no object")),
+            Ok(_) => return Err(not_understood(path, "it is JSON, but not an object")),
             Err(error) => return Err(not_understood(path, &error.to_string())),
         };
         change(&mut fields);
@@ -53,7 +53,7 @@ pub fn update(
 }
 
 /// Changes the status, with the time of it.
-pub fn set_status(
+pub(crate) fn set_status(
     dir: &Path,
     worker_id: &WorkerId,
     status: WorkerStatus,
@@ -61,7 +61,7 @@ pub fn set_status(
     update(dir, worker_id, |fields| put_status(fields, status))
 }
 
-/// A new life begins: what the last one said about its end is no longer true.
+/// A new run begins: what the last one wrote about its end no longer applies.
 pub fn begin(dir: &Path, worker_id: &WorkerId) -> Result<Option<StatusFile>, StatusFileError> {
     update(dir, worker_id, |fields| {
         put_status(fields, WorkerStatus::Starting);
@@ -69,11 +69,11 @@ pub fn begin(dir: &Path, worker_id: &WorkerId) -> Result<Option<StatusFile>, Sta
     })
 }
 
-/// The worker died. Its own last words count if they tell of an end.
+/// The worker died. Its own status counts if it reports an end.
 pub fn fail(dir: &Path, worker_id: &WorkerId) -> Result<Option<StatusFile>, StatusFileError> {
     match find(dir, worker_id) {
         Some(file) if file.status.is_healthy() => set_status(dir, worker_id, WorkerStatus::Failed),
-        told => Ok(told),
+        file => Ok(file),
     }
 }
 
@@ -99,8 +99,8 @@ fn put_status(fields: &mut Map<String, Value>, status: WorkerStatus) {
     fields.insert("last_update".to_owned(), Millis::now().to_string().into());
 }
 
-/// Replaces the file unless it has changed since `before` was read. The floor's `replace` does
-/// not look again between writing and renaming.
+/// Replaces the file unless it has changed since `before` was read. `forge_os` does not check again between writing and
+/// renaming.
 fn replace(path: &Path, before: &[u8], after: &[u8]) -> std::io::Result<bool> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.{}", uuid::Uuid::new_v4().simple()));

@@ -14,7 +14,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 pub(super) struct Call {
     command: Command,
-    /// For messages: the verb without its arguments, which may hold secrets.
+    /// For messages: the verb without its arguments, which may contain secrets.
     verb: String,
 }
 
@@ -23,7 +23,7 @@ impl Call {
         let mut command = Command::new("tmux");
         // UTF-8 whatever the locale: else tmux writes `_` for every other character.
         command.arg("-u").args(tmux.socket_arguments());
-        // A tmux server that this starts has these for all its sessions.
+        // A tmux server that this starts passes these to all its sessions.
         for name in WITHHELD {
             command.env_remove(name);
         }
@@ -53,7 +53,7 @@ impl Call {
         }
     }
 
-    /// What it printed. Output is small: everything is asked for by format or by number of lines.
+    /// What it printed. Output is small: every request limits it by format or number of lines.
     pub(super) async fn run(mut self) -> Result<String, TmuxError> {
         let failed = |message: String| TmuxError::Failed { command: self.verb.clone(), message };
         let output = match tokio::time::timeout(TIME_LIMIT, self.command.output()).await {
@@ -70,7 +70,7 @@ impl Call {
     }
 }
 
-/// No server is there, or one that has nothing.
+/// There is no server, or it has no sessions.
 pub(super) fn means_empty(error: &TmuxError) -> bool {
     let signs = [
         "no server running",
@@ -83,7 +83,7 @@ pub(super) fn means_empty(error: &TmuxError) -> bool {
     matches!(error, TmuxError::Failed { message, .. } if signs.iter().any(|sign| message.contains(sign)))
 }
 
-/// The target is not there.
+/// The target does not exist.
 pub(super) fn means_missing(error: &TmuxError) -> bool {
     let signs = ["can't find session", "can't find pane", "can't find window", "no such session"];
     matches!(error, TmuxError::Failed { message, .. } if signs.iter().any(|sign| message.contains(sign)))

@@ -1,4 +1,4 @@
-//! What tmux tells of its sessions.
+//! Parses tmux's list of sessions.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ pub(super) const FORMAT: &str = "#{session_id}:#{session_created}:#{session_atta
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     pub name: String,
-    /// Like `$3`; never given twice by one server.
+    /// Like `$3`; a server never reuses it.
     pub id: String,
-    /// What the option `@forge_worker_id` says.
+    /// The option `@forge_worker_id`.
     pub worker_id: Option<String>,
     pub created_at: Millis,
-    /// How many clients look at it.
+    /// Number of attached clients.
     pub attached: u32,
-    /// The pane the session began with, like `%3`: where the agent is, whatever a person has split off since.
+    /// The session's first pane, like `%3`: the agent's, whatever a person has split off since.
     pub pane: String,
     pub pane_pid: u32,
-    /// The pane's process has ended, and only the setting `remain-on-exit` keeps the pane.
+    /// The pane's process has ended, and only `remain-on-exit` keeps the pane.
     pub pane_dead: bool,
 }
 

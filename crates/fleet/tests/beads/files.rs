@@ -74,13 +74,13 @@ fn of_two_records_with_one_id_the_later_holds() {
 }
 
 #[test]
-fn an_unfinished_merge_is_told_with_its_line() {
+fn an_unfinished_merge_is_reported_with_its_line() {
     let text = "{\"id\":\"f-a\"}\n<<<<<<< HEAD\n{\"id\":\"f-b\"}\n=======\n{\"id\":\"f-c\"}\n>>>>>>> x\n";
     assert_eq!(problem(text), (2, ProblemKind::Conflicted));
 }
 
 #[test]
-fn a_cut_off_record_is_told_from_a_broken_one() {
+fn a_cut_off_record_differs_from_a_broken_one() {
     assert_eq!(problem("{\"id\":\"f-a\"}\n{\"id\":\"f-"), (2, ProblemKind::HalfWritten));
     assert!(matches!(problem("{\"id\":\"f-a\"}\n{\"id\":\"f-\n"), (2, ProblemKind::NotJson(_))));
     assert!(matches!(problem("{\"id\":\"f-\n{\"id\":\"f-a\"}\n"), (1, ProblemKind::NotJson(_))));

@@ -1,4 +1,4 @@
-//! A project with beads, and programs that answer what a test wants.
+//! A project with beads, and stub programs with prepared output.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -51,7 +51,7 @@ impl Project {
         std::fs::read_to_string(self.beads().join(name)).unwrap()
     }
 
-    /// The record of a bead as it stands in the file.
+    /// The record of a bead in the file.
     pub fn record(&self, id: &str) -> Value {
         let text = self.read("issues.jsonl");
         let mut records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -81,7 +81,7 @@ impl Project {
     }
 }
 
-/// The n-th call of a verb gets its n-th answer, later ones the last. What came in is noted.
+/// The n-th call of a verb gets its n-th answer, later ones the last. Calls are recorded.
 const SCRIPT: &str = r#"#!/bin/sh
 {
   printf '%s\037' "$@"

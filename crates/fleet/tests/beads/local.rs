@@ -1,4 +1,4 @@
-//! Forge's own writer, where no program is.
+//! Forge's own writer, where there is no program.
 
 use forge_fleet::beads::{
     BeadsError, Change, Claim, Close, Filter, Linked, NewBead, Release, Status, Store, Unlinked,
@@ -46,7 +46,7 @@ async fn a_bead_goes_from_claim_to_close() {
 }
 
 #[tokio::test]
-async fn a_claim_that_cannot_be_is_told_and_changes_nothing() {
+async fn an_impossible_claim_is_reported_and_changes_nothing() {
     let project = Project::new(&[
         with(open("f-taken"), "assignee", json!(OTHER)),
         with(open("f-closed"), "status", json!("closed")),

@@ -1,4 +1,4 @@
-//! What Forge asks of `br` and `bd`, and what it makes of their answers.
+//! How Forge calls `br` and `bd`, and how it reads their output.
 
 use forge_fleet::beads::{
     BeadQueueReader, BeadsError, Change, Claim, Close, Filter, Linked, NewBead, Release, Status, Unlinked,
@@ -59,7 +59,7 @@ async fn a_claim_counts_only_when_the_bead_says_so() {
 }
 
 #[tokio::test]
-async fn recorded_refusals_of_a_claim_are_told_apart() {
+async fn recorded_refusals_of_a_claim_are_distinguished() {
     for (case, expected) in [
         ("30-claim-a-other", "AlreadyClaimed { by: \"worker-alpha\" }"),
         ("31-claim-blocked-b", "Blocked { by: [\"fg-d8s\"] }"),
@@ -215,7 +215,7 @@ async fn edges_are_added_once_and_never_in_a_ring() {
 }
 
 #[tokio::test]
-async fn a_dependency_is_removed_and_one_that_is_not_there_is_told() {
+async fn a_dependency_is_removed_and_a_missing_one_is_reported() {
     let (project, stub) = br();
     let said = |action: &str| answer(json!({"status": "ok", "action": action}));
     let stub = stub.on("dep", &said("removed"), "", 0).on("dep", &said("not_found"), "", 0).on(
@@ -255,7 +255,7 @@ async fn br_is_read_from_its_file() {
 #[tokio::test]
 async fn modern_bd_is_asked_for_everything() {
     let (project, stub) = bd("1.2.0", "dolt");
-    // An export that is not the truth.
+    // An outdated export.
     project.write("issues.jsonl", "{\"id\":\"fg-stale\"}\n");
     let beads = json!([{ "id": "fg-2", "assignee": "x" }, { "id": "fg-1" }]);
     let wrapped = answer(json!({ "schema_version": 1, "data": beads }));

@@ -29,7 +29,7 @@ async fn contender() {
 #[test]
 fn one_of_eight_processes_wins() {
     let project = Project::new(&[json!({ "id": "f-a", "title": "a", "status": "open", "priority": 2 })]);
-    // While the lock is held nobody can win, so all of them are at the start when it is let go.
+    // While the lock is held nobody can win, so all of them are waiting when it is released.
     let lock = std::fs::File::create(project.beads().join(".write.lock")).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let mut children: Vec<_> = (0..8)

@@ -1,4 +1,4 @@
-//! Changes are told, once each, and trouble does not hide what is known.
+//! Every change is reported once, and trouble does not hide what is known.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ async fn ids(watch: &mut Watch) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_replaced_file_is_told() {
+async fn a_replaced_file_is_reported() {
     let project = Project::new(&[json!({ "id": "f-a" })]);
     let store = project.open().await;
     let mut watch = store.watch();
@@ -43,7 +43,7 @@ async fn other_files_and_the_same_content_are_no_news() {
 }
 
 #[tokio::test]
-async fn trouble_is_told_with_its_line_and_so_is_its_end() {
+async fn trouble_is_reported_with_its_line_and_so_is_its_end() {
     let project = Project::new(&[json!({ "id": "f-a" })]);
     let mut watch = project.open().await.watch();
     assert_eq!(ids(&mut watch).await, ["f-a"]);

@@ -1,4 +1,4 @@
-//! Which beads belong to a directory, who keeps them, and which program may change them.
+//! Which beads belong to a directory, what stores them, and which program may change them.
 
 use std::ffi::OsStr;
 use std::fs::{create_dir_all, write};
@@ -74,7 +74,7 @@ fn a_linked_worktree_shares_the_store_of_the_primary_checkout() {
     let project = Project::new(&[]);
     let tree = worktree(&project);
     assert_eq!(find(&tree.join("deep/down")), Some((project.beads(), FoundBy::PrimaryCheckout)));
-    // A checked-out copy is no store of its own,
+    // A checked-out copy is not a store of its own,
     create_dir_all(tree.join(".beads")).unwrap();
     write(tree.join(".beads/issues.jsonl"), "").unwrap();
     assert_eq!(find(&tree), Some((project.beads(), FoundBy::PrimaryCheckout)));
@@ -208,7 +208,7 @@ async fn a_directory_without_beads_has_no_workspace() {
     assert_eq!(Workspace::find_in(dir.path(), &Default::default()).await.unwrap(), None);
 }
 
-/// What git carries or an agent lays down in place of a file: the answer comes at once and names it.
+/// Things that git or an agent may put in place of a file: the error comes at once and names it.
 #[tokio::test]
 async fn links_to_devices_and_pipes_in_place_of_files_are_refused_with_their_path() {
     let pipe = |path: &Path| {
@@ -236,7 +236,7 @@ async fn links_to_devices_and_pipes_in_place_of_files_are_refused_with_their_pat
             }
         }
     }
-    // What a link in place of the draft leads to stays as it is.
+    // The target of a link in place of the draft stays unchanged.
     let project = Project::new(&[]);
     let victim = project.root().join("victim");
     std::fs::write(&victim, "mine").unwrap();

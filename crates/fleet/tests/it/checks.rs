@@ -1,4 +1,4 @@
-//! `Check` names what is wrong with a launcher: each bad one here has its finding, and the good one has none.
+//! `Check` reports what is wrong with a launcher: each bad one here has its finding, and the good one has none.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;

@@ -16,7 +16,7 @@ async fn own_workers_are_managed_and_look_alikes_foreign_until_adopted() {
     let short: Vec<_> = found.iter().map(|worker| (worker.worker_id.as_str(), worker.bond)).collect();
     assert_eq!(short, [("claude-code-sonnet-alpha", Bond::Foreign), ("mine", Bond::Managed)]);
     assert!(!found[0].is_attached && found[0].created_at.0 > 0);
-    // What is foreign is no worker that could be stopped.
+    // A foreign session is not a worker that can be stopped.
     assert!(fixture.launcher().stop(&found[0].worker_id).await.is_err());
 
     adopt(&fixture.tmux, &found[0]).await.unwrap();

@@ -1,4 +1,4 @@
-//! A private tmux server, a workspace and a few words to work with them.
+//! A private tmux server, a workspace, and functions to work with them.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -45,8 +45,8 @@ impl Fixture {
     /// The tmux server of this fixture, while it has a session.
     pub fn server_pid(&self) -> rustix::process::Pid {
         let args = ["-L", &self.socket, "display-message", "-p", "#{pid}"];
-        let told = Command::new("tmux").args(args).env_remove("TMUX").output().unwrap();
-        let pid = String::from_utf8_lossy(&told.stdout).trim().parse().unwrap();
+        let output = Command::new("tmux").args(args).env_remove("TMUX").output().unwrap();
+        let pid = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap();
         rustix::process::Pid::from_raw(pid).unwrap()
     }
 
@@ -78,7 +78,7 @@ impl Drop for Fixture {
     }
 }
 
-/// Waits until the answer is there.
+/// Waits until there is a result.
 pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut ask: impl FnMut() -> F) -> T {
     let asking = async {
         loop {

@@ -1,4 +1,4 @@
-//! Workers are started whole or not at all, and nothing that was there before is touched.
+//! Workers are started completely or not at all, and existing sessions are not touched.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,7 @@ async fn a_worker_is_started_marked_and_found_again() {
 }
 
 #[tokio::test]
-async fn a_launcher_is_told_everything_in_the_style_it_wants() {
+async fn a_launcher_gets_everything_in_the_style_it_wants() {
     let fixture = Fixture::new();
     for (id, style) in
         [("p", CallStyle::Positional), ("f", CallStyle::Flags), ("m", CallStyle::ModelWorkspaceSession)]
@@ -74,7 +74,7 @@ echo "$FORGE_SESSION"
         assert_eq!(fs::canonicalize(rest[0]).unwrap(), fs::canonicalize(&workspace).unwrap());
         let variables: BTreeMap<&str, &str> = rest.iter().filter_map(|line| line.split_once('=')).collect();
         let status_dir = fixture.status_dir().display().to_string();
-        let told = BTreeMap::from([
+        let expected = BTreeMap::from([
             ("EXTRA", "a b"),
             ("FORGE_ASSIGNED_BEAD", "fg-7"),
             ("FORGE_ENV_NAMES", "EXTRA SEEN"),
@@ -85,7 +85,7 @@ echo "$FORGE_SESSION"
             ("FORGE_WORKER_ID", id),
             ("FORGE_WORKSPACE", workspace.as_str()),
         ]);
-        for (key, value) in told {
+        for (key, value) in expected {
             assert_eq!(variables.get(key), Some(&value), "{key}");
         }
     }
@@ -266,8 +266,8 @@ async fn what_cannot_be_started_is_said_before_anything_happens() {
     };
     let missing = fixture.dir.path().join("missing");
     let cases = [
-        (with(&|config| config.session_name = "a:b".into()), "`a:b` is no session name"),
-        (with(&|config| config.workspace = missing.clone()), "is no directory"),
+        (with(&|config| config.session_name = "a:b".into()), "`a:b` is not a session name"),
+        (with(&|config| config.workspace = missing.clone()), "is not a directory"),
         (with(&|config| config.launcher = missing.clone()), "does not exist"),
         (with(&|config| config.launcher = fixture.workspace()), "not executable"),
     ];

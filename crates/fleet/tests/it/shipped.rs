@@ -77,7 +77,7 @@ impl Fixture {
 }
 
 #[tokio::test]
-async fn a_script_works_and_its_status_file_tells_from_begin_to_end() {
+async fn a_script_runs_and_its_status_file_follows_it_to_the_end() {
     let fixture = Fixture::new();
     let go = fixture.dir.path().join("go");
     let script = format!("until [ -e {} ]; do sleep 0.02; done; exit \"$CODE\"\n", go.display());
@@ -112,8 +112,8 @@ async fn a_stopped_worker_says_so_itself() {
     assert!(fixture.launcher().stop_with(&handle.id, &grace).await.unwrap().graceful);
     fixture.status(WorkerStatus::Stopped).await;
 
-    // Also when its session is ended under it: nothing of it goes on, and it still has the last word. Who did that is not
-    // known, so it is no stop.
+    // Also when its session is killed: nothing keeps running, and it still writes its last status. Who killed it is
+    // unknown, so it does not count as a stop.
     let prompt = fixture.dir.path().join("prompt");
     fs::write(&prompt, "do it\n").unwrap();
     let working = config.clone().with_env("FORGE_PROMPT_FILE", prompt.display().to_string());
@@ -259,7 +259,7 @@ async fn a_bead_is_taken_worked_on_and_closed_when_it_is_done() {
             config = config.with_env("FORGE_MANAGED", "1");
         }
         let request = SpawnRequest::new("a", config);
-        // The script may be done before it was looked at; then the launch is said to have failed, but the bead is done.
+        // The script may end before it is examined; then the launch is reported as failed, but the bead is done.
         match fixture.launcher().spawn(request).await {
             Ok(handle) => assert_eq!(handle.bead_id.as_deref(), Some("fg-7")),
             Err(LauncherError::LauncherFailed { .. } | LauncherError::SessionCreationFailed { .. }) => {}

@@ -1,4 +1,4 @@
-//! Status files on disk: kept whole when changed, told when they change, taken away only when they are old.
+//! Status files on disk: kept complete when changed, reported when they change, removed only when they are old.
 
 use std::fs;
 use std::path::Path;
@@ -76,7 +76,7 @@ fn a_corrupt_file_is_shown_but_not_written_over() {
 }
 
 #[tokio::test]
-async fn what_is_there_and_what_comes_is_told_in_one_stream() {
+async fn existing_files_and_changes_are_one_stream() {
     let dir = TempDir::new().unwrap();
     let dir = dir.path().join("made/for/it");
     let mut watch = status_file::watch(&dir).unwrap();
@@ -96,7 +96,7 @@ async fn what_is_there_and_what_comes_is_told_in_one_stream() {
 }
 
 #[tokio::test]
-async fn a_broken_file_is_told_as_an_error_until_it_is_whole() {
+async fn a_broken_file_is_an_error_until_it_is_complete() {
     let dir = TempDir::new().unwrap();
     let mut watch = status_file::watch(dir.path()).unwrap();
     let path = dir.path().join("a.json");
@@ -169,9 +169,9 @@ async fn a_pipe_or_a_device_among_them_is_a_row_with_the_reason_and_holds_up_nob
     fs::write(dir.path().join("large.json"), " ".repeat(1 << 20)).unwrap();
     put(dir.path(), "well.json", json!({"status": "active"}));
     let rows = status_file::read_all(dir.path()).unwrap();
-    let told: Vec<_> = rows.iter().map(|row| (row.worker_id.as_str(), row.status)).collect();
+    let found: Vec<_> = rows.iter().map(|row| (row.worker_id.as_str(), row.status)).collect();
     let error = WorkerStatus::Error;
-    assert_eq!(told, [("large", error), ("pipe", error), ("well", WorkerStatus::Active), ("zero", error)],);
+    assert_eq!(found, [("large", error), ("pipe", error), ("well", WorkerStatus::Active), ("zero", error)],);
     for (row, reason) in [(0, "262144 bytes"), (1, "is a pipe"), (3, "leads out of")] {
         assert!(rows[row].reason.as_ref().unwrap().contains(reason), "{:?}", rows[row].reason);
     }

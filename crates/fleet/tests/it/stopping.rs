@@ -1,4 +1,4 @@
-//! Stopping a worker ends everything of it and nothing else; what its file says is put right.
+//! Stopping a worker ends all of its processes and nothing else; its status file is corrected.
 
 use std::fs;
 use std::time::Duration;
@@ -48,7 +48,7 @@ async fn a_worker_can_be_asked_by_its_own_word() {
 async fn a_worker_that_ignores_everything_is_ended_with_its_whole_tree() {
     let fixture = Fixture::new();
     let pids = fixture.dir.path().join("pids");
-    // A child that ignores hang-ups, and one that nobody is the parent of any more.
+    // A child that ignores hang-ups, and an orphan.
     let agent = r#"trap "" INT HUP TERM; sleep 600 & a=$!; (sleep 601 & echo $! >"$DIR/stray");
         echo $$ $a $(cat "$DIR/stray") >"$DIR/pids"; while :; do sleep 1; done"#;
     let mut request = fixture.request("a", &good_launcher(agent));

@@ -54,7 +54,7 @@ async fn a_name_is_never_taken_for_a_longer_one() {
     let short = fixture.session("worker", "sleep 600").await;
     fixture.tmux.kill(&short).await.unwrap();
     assert_eq!(fixture.tmux.list().await.unwrap(), std::slice::from_ref(&long));
-    // The same name again is another session: who was told to go is gone, nobody else goes in its place.
+    // The same name again is another session: only the one that was to be ended is gone.
     let again = fixture.session("worker", "sleep 600").await;
     fixture.tmux.kill(&short).await.unwrap();
     assert_eq!(fixture.tmux.list().await.unwrap(), [long, again]);

@@ -4,7 +4,7 @@
 pub enum Severity {
     /// Forge cannot start workers with it.
     Error,
-    /// Workers can be started, but something will not be as good as it could be.
+    /// Workers can be started, but something will not work well.
     Warning,
 }
 
@@ -14,13 +14,15 @@ pub enum Fault {
     Missing,
     #[error("it is not executable; run `chmod +x` on it")]
     NotExecutable,
-    #[error("it has no interpreter line, so that it depends on who starts it; begin it with `#!/bin/sh`")]
+    #[error(
+        "it has no interpreter line, so whether it runs depends on who starts it; start it with `#!/bin/sh`"
+    )]
     NoShebang,
-    #[error("its lines end as on Windows, so that the interpreter is not found; save it with Unix line ends")]
+    #[error("it has Windows line endings, so the interpreter is not found; save it with Unix line endings")]
     WindowsLineEnds,
     #[error(
-        "it did not finish within {secs} s; a launcher makes the session detached (`tmux new-session -d`), prints its \
-         answer and ends, while the agent goes on in the session"
+        "it did not finish within {secs} s; a launcher creates the session detached (`tmux new-session -d`), prints \
+         its result and exits, while the agent keeps running in the session"
     )]
     Hangs { secs: u64 },
     #[error("it failed: {message}")]
@@ -38,27 +40,27 @@ pub enum Fault {
     )]
     NoAnswer { printed: String },
     #[error(
-        "its answer has no `pid`, so that Forge asks tmux for it; print the one that `tmux display-message -p -t =NAME: \
+        "its output has no `pid`, so Forge asks tmux for it; print the one that `tmux display-message -p -t =NAME: \
          '#{{pane_pid}}'` gives (tmux has no `#{{session_pid}}`)"
     )]
     NoPid,
     #[error(
-        "the `pid` {pid} of its answer is no process of the session (whose pane has {pane_pid}); print the one that \
+        "the `pid` {pid} in its output is not a process of the session (whose pane has {pane_pid}); print the one that \
          `tmux display-message -p -t =NAME: '#{{pane_pid}}'` gives"
     )]
     WrongPid { pid: u32, pane_pid: u32 },
     #[error(
-        "it reported success, but tmux has no session `{wanted}`: the agent ended at once (is it installed?), or the \
-         session was made on another tmux server (leave `$TMUX` as it is, use neither -L nor -S)"
+        "it reported success, but tmux has no session `{wanted}`: the agent exited at once (is it installed?), or the \
+         session was created on another tmux server (leave `$TMUX` as it is, use neither -L nor -S)"
     )]
     NoSession { wanted: String },
     #[error(
-        "it made the session `{made}` instead of `{wanted}`; use the name it is given, or report the other one"
+        "it created the session `{made}` instead of `{wanted}`; use the given name, or report the other one"
     )]
     OtherSession { wanted: String, made: String },
     #[error(
-        "its variables do not reach the agent: it calls tmux without those that it was given; keep them, or pass them on, \
-         e.g. `tmux new-session -d -s \"$1\" -e FORGE_WORKER_ID=\"$FORGE_WORKER_ID\" … AGENT`"
+        "its variables do not reach the agent: it calls tmux without the variables it was given; keep them, or pass \
+         them on, e.g. `tmux new-session -d -s \"$1\" -e FORGE_WORKER_ID=\"$FORGE_WORKER_ID\" … AGENT`"
     )]
     NoVariables,
     #[error(
@@ -66,7 +68,7 @@ pub enum Fault {
          the session: `tmux new-session -d -s \"$1\" AGENT`"
     )]
     AgentInShell,
-    #[error("it leaves processes behind when the session has ended: {}; they were ended", names.join(", "))]
+    #[error("it leaves processes behind when the session has ended: {}; they were killed", names.join(", "))]
     LeavesProcesses { names: Vec<String> },
 }
 
@@ -84,7 +86,7 @@ impl Fault {
     }
 }
 
-/// At most a line's worth, without what could move a cursor.
+/// At most one line, without control characters.
 fn shown(printed: &str) -> String {
     const LONGEST: usize = 200;
     if printed.is_empty() {

@@ -10,22 +10,22 @@ use crate::tmux::{NewSession, Session, Socket, Tmux, TmuxError};
 use crate::worker::WorkerId;
 
 const ANCHOR: &str = "anchor";
-/// The anchor goes by itself if the check is cut off.
+/// The anchor ends by itself if the check is interrupted.
 const ANCHOR_SECS: &str = "600";
-/// For what a launcher left running to notice that the session has ended.
+/// Time for what a launcher left running to notice that the session has ended.
 const FAREWELL: Duration = Duration::from_secs(2);
 const MARK: &str = "FORGE_WORKER_ID";
 
 pub(super) struct Stage {
     dir: PathBuf,
     tmux: Tmux,
-    /// Unlike any other, so that everything the launcher starts can be told by it.
+    /// Unique, so that it identifies everything the launcher starts.
     worker_id: WorkerId,
 }
 
 impl Stage {
     pub(super) async fn set() -> Result<Stage, TmuxError> {
-        // Short: the path of a socket has to be.
+        // Short, because a socket's path must be.
         let name = format!("forge-check-{:.12}", uuid::Uuid::new_v4().simple().to_string());
         let dir = std::env::temp_dir().join(&name);
         let failed = |error: String| TmuxError::Failed { command: "new-session".to_owned(), message: error };
@@ -83,9 +83,9 @@ impl Stage {
     /// Whether something in the pane has the worker's variables.
     pub(super) async fn has_variables(&self, session: &Session) -> bool {
         if cfg!(not(target_os = "linux")) {
-            // Nobody may look into processes there; what the session was given is the next best.
-            let told = self.tmux.variable_of(&session.name, MARK).await;
-            return matches!(told, Ok(Some(id)) if id == self.worker_id.as_str());
+            // Other processes cannot be inspected there; the session's variables are the next best.
+            let found = self.tmux.variable_of(&session.name, MARK).await;
+            return matches!(found, Ok(Some(id)) if id == self.worker_id.as_str());
         }
         let (id, pane) = (self.worker_id.to_string(), session.pane_pid);
         let looking = tokio::task::spawn_blocking(move || {
@@ -96,7 +96,7 @@ impl Stage {
         looking.await.unwrap_or(false)
     }
 
-    /// Takes everything away and names what did not go by itself.
+    /// Removes everything and returns what did not end by itself.
     pub(super) async fn strike(self) -> Result<Vec<String>, TmuxError> {
         let mut ended = Ok(());
         for session in self.tmux.list().await? {
