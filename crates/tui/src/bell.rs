@@ -1,16 +1,16 @@
-//! When the terminal's bell rings: for an alert that is new or got graver, and not too often.
+//! Decides when the terminal's bell rings: for an alert that is new or more severe than before, and not too often.
 
 use forge_types::{Alert, AlertSettings, Millis};
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bell {
+pub(crate) struct Bell {
     pub settings: AlertSettings,
     rung_at: Option<Millis>,
 }
 
 impl Bell {
-    /// Whether it rings for `alert`, of which `known` was known before.
-    pub fn hear(&mut self, known: Option<&Alert>, alert: &Alert, now: Millis) -> bool {
+    /// Whether the bell rings for `alert`; `known` is its last known state.
+    pub(crate) fn hear(&mut self, known: Option<&Alert>, alert: &Alert, now: Millis) -> bool {
         let is_news = known.is_none_or(|known| known.severity < alert.severity);
         let is_open = alert.resolved_at.is_none() && alert.acknowledged_at.is_none();
         let interval =
@@ -45,11 +45,11 @@ mod tests {
     }
 
     #[test]
-    fn it_rings_for_what_is_new_or_graver_as_the_settings_say() {
+    fn it_rings_for_new_or_more_severe_alerts_as_the_settings_say() {
         let (warning, critical) = (alert(Severity::Warning), alert(Severity::Critical));
         assert!(Bell::default().hear(None, &critical, Millis(0)));
-        assert!(Bell::default().hear(Some(&warning), &critical, Millis(0)), "it got graver");
-        assert!(!Bell::default().hear(Some(&critical), &critical, Millis(0)), "it is no news");
+        assert!(Bell::default().hear(Some(&warning), &critical, Millis(0)), "it is more severe");
+        assert!(!Bell::default().hear(Some(&critical), &critical, Millis(0)), "nothing is new");
         assert!(!Bell::default().hear(None, &warning, Millis(0)));
         let seen = Alert { acknowledged_at: Some(Millis(1)), ..critical.clone() };
         assert!(!Bell::default().hear(None, &seen, Millis(2)));

@@ -1,6 +1,6 @@
-//! The screen, made from the state alone.
+//! Draws the screen from the state.
 //!
-//! Invariant: nothing here reads or waits for anything; a screen that is too small says so instead of breaking.
+//! Invariant: drawing reads nothing else and waits for nothing; a terminal that is too small shows a message instead.
 
 mod chrome;
 mod detail;
@@ -17,13 +17,13 @@ use unicode_width::UnicodeWidthStr;
 use crate::rows::table;
 use crate::state::{State, View};
 use crate::theme::Tone;
-pub use log::row_width;
+pub(crate) use log::row_width;
 
 const LEAST: (u16, u16) = (80, 24);
 /// The overview's figures and the blank line below them.
 const FIGURES: u16 = 7;
 
-pub fn draw(state: &State, frame: &mut Frame) {
+pub(crate) fn draw(state: &State, frame: &mut Frame) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
         let text = format!("{}x{} is too small for the dashboard; it needs 80x24", area.width, area.height);
@@ -42,7 +42,7 @@ fn view(state: &State, frame: &mut Frame, area: Rect) {
     match state.view {
         View::Attempts if state.zoomed => log::draw(state, frame, area),
         View::Attempts => {
-            // The list keeps a third, and the log what is left.
+            // The list gets two fifths and the log the rest.
             let rows = [Constraint::Ratio(2, 5), Constraint::Min(1)];
             let [list, below] = Layout::vertical(rows).areas(area);
             grid::draw(state, &table(state), frame, list);
@@ -65,7 +65,7 @@ fn view(state: &State, frame: &mut Frame, area: Rect) {
     }
 }
 
-/// Words in rows of so many columns.
+/// Wraps a text at `width` columns.
 fn fold(text: &str, width: usize) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
     for word in crate::text::clean(text).split_whitespace() {

@@ -1,14 +1,14 @@
-//! Whether a terminal can draw the signs of workers.
+//! Whether a terminal can draw the emoji of workers.
 //!
-//! Owns the one decision about that. Where it is no, marks of one column stand in their place.
+//! Where it cannot, marks of one column are drawn instead.
 
-/// Terminals that have no such characters, whatever the locale says.
+/// Terminals that cannot draw emoji, whatever the locale is.
 const WITHOUT: &[&str] = &["", "dumb", "linux", "vt100", "vt102", "vt220", "ansi", "cons25"];
 
-/// By the variables of the process: a UTF-8 locale, and a terminal that is no bare console.
+/// Decided by environment variables: a UTF-8 locale, and a terminal that is not a bare console.
 pub fn draws_emoji(variable: impl Fn(&str) -> Option<String>) -> bool {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-    // The first that is set decides, as for every program.
+    // The first one set wins, as POSIX says.
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();
     let locale = locale.to_ascii_lowercase();
     let term = set("TERM").unwrap_or_default();
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_are_for_terminals_with_utf_8() {
+    fn emoji_need_a_terminal_with_utf_8() {
         let draws = |pairs: &[(&str, &str)]| {
             let find = |name: &str| pairs.iter().find(|(key, _)| *key == name);
             draws_emoji(|name| find(name).map(|(_, value)| (*value).to_owned()))

@@ -8,28 +8,28 @@ use unicode_width::UnicodeWidthStr;
 use crate::text::clean;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Field {
+pub(crate) struct Field {
     text: String,
-    /// In bytes.
+    /// Cursor position in bytes.
     at: usize,
 }
 
 impl Field {
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         Self { text: text.to_owned(), at: text.len() }
     }
 
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// Columns before the cursor.
-    pub fn column(&self) -> usize {
+    pub(crate) fn column(&self) -> usize {
         self.text[..self.at].width()
     }
 
-    /// Answers whether the key was one of editing.
-    pub fn press(&mut self, event: &KeyEvent) -> bool {
+    /// Handles an editing key; returns whether it was one.
+    pub(crate) fn press(&mut self, event: &KeyEvent) -> bool {
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         match event.code {
             KeyCode::Char('u') if ctrl => {
@@ -68,8 +68,8 @@ impl Field {
         true
     }
 
-    /// What is pasted stays one line and is only text.
-    pub fn paste(&mut self, text: &str) {
+    /// Pasted text becomes one line without control characters.
+    pub(crate) fn paste(&mut self, text: &str) {
         let text = clean(text).trim_end_matches('\n').replace('\n', " ");
         self.text.insert_str(self.at, &text);
         self.at += text.len();

@@ -1,6 +1,6 @@
 //! Numbers as people read them: how long, how much, how large.
 //!
-//! Invariant: a figure is short enough for a column, and a small sum is told by its size and not as nothing.
+//! Invariant: a figure fits a column, and a small sum never shows as zero.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub fn clock(time: Duration) -> String {
     }
 }
 
-/// From one moment to another; a clock that was set back makes it nothing.
+/// From one moment to another; zero if the clock was set back.
 pub fn between(from: Millis, to: Millis) -> Duration {
     Duration::from_millis(u64::try_from(to.0 - from.0).unwrap_or(0))
 }
@@ -37,7 +37,7 @@ pub fn age(at: Millis, now: Millis) -> String {
 }
 
 /// An age as a number and its unit.
-pub fn elapsed(at: Millis, now: Millis) -> (u64, char) {
+pub(crate) fn elapsed(at: Millis, now: Millis) -> (u64, char) {
     match between(at, now).as_secs() {
         seconds if seconds < 60 => (seconds, 's'),
         seconds if seconds < 3600 => (seconds / 60, 'm'),
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_short_and_none_is_nothing() {
+    fn figures_are_short_and_small_sums_are_not_zero() {
         let ages = [0, 59_000, 61_000, 7_200_000, 200_000_000].map(|ms| age(Millis(0), Millis(ms)));
         assert_eq!(ages, ["0s", "59s", "1m", "2h", "2d"]);
         assert_eq!(age(Millis(5), Millis(0)), "0s");

@@ -10,10 +10,10 @@ use crate::theme::Theme;
 use crate::update::update;
 
 /// 2026-11-16T12:00:00Z.
-pub const NOW: Millis = Millis(1_794_830_400_000);
-pub const RUNNING: &str = "a1111111-0000-4000-8000-000000000001";
-pub const ASKING: &str = "a2222222-0000-4000-8000-000000000002";
-pub const FAILED: &str = "a3333333-0000-4000-8000-000000000003";
+pub(crate) const NOW: Millis = Millis(1_794_830_400_000);
+pub(crate) const RUNNING: &str = "a1111111-0000-4000-8000-000000000001";
+pub(crate) const ASKING: &str = "a2222222-0000-4000-8000-000000000002";
+pub(crate) const FAILED: &str = "a3333333-0000-4000-8000-000000000003";
 const PROJECT: &str = "b1111111-0000-4000-8000-000000000001";
 
 fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
@@ -24,7 +24,7 @@ fn ago(minutes: i64) -> Millis {
     Millis(NOW.0 - minutes * 60_000)
 }
 
-pub fn empty() -> State {
+pub(crate) fn empty() -> State {
     let mut state = State::new("http://127.0.0.1:8887", Theme::Dark, NOW);
     update(&mut state, Message::Up);
     state
@@ -51,7 +51,7 @@ fn task(id: &str, status: &str, title: &str, minutes: i64, tries: u32) -> Value 
     })
 }
 
-pub fn worker(id: &str, phase: &str, level: &str, findings: &[&str], minutes: i64) -> Value {
+pub(crate) fn worker(id: &str, phase: &str, level: &str, findings: &[&str], minutes: i64) -> Value {
     json!({
         "id": id, "session": format!("forge-{id}"), "model": "sonnet", "tier": "standard", "workspace": "/work/shop",
         "phase": phase, "config": {}, "process": null,
@@ -128,7 +128,7 @@ fn spent(name: &str, value: &str, cost: f64) -> Spent {
 }
 
 /// A server with something of everything.
-pub fn busy() -> State {
+pub(crate) fn busy() -> State {
     let mut state = empty();
     let project = json!([{
         "id": PROJECT, "name": "shop", "git_repo_path": "/work/shop", "setup_script": null, "dev_script": null,
@@ -199,12 +199,12 @@ pub fn busy() -> State {
     state
 }
 
-pub fn entry(kind: Value, content: &str) -> Option<NormalizedEntry> {
+pub(crate) fn entry(kind: Value, content: &str) -> Option<NormalizedEntry> {
     read(json!({"timestamp": null, "entry_type": kind, "content": content, "metadata": null}))
 }
 
 /// The log of the attempt that is followed.
-pub fn tell_log(state: &mut State, attempt: &str) {
+pub(crate) fn fill_log(state: &mut State, attempt: &str) {
     let run = run(attempt, "r1", "running");
     let command = json!({"type": "tool_use", "tool_name": "Bash", "status": {"status": "success"},
         "action_type": {"action": "command_run", "command": "cargo test",
@@ -231,7 +231,7 @@ pub fn tell_log(state: &mut State, attempt: &str) {
     }
 }
 
-pub fn run(attempt: &str, id: &str, status: &str) -> RunNews {
+pub(crate) fn run(attempt: &str, id: &str, status: &str) -> RunNews {
     RunNews {
         id: id.to_owned(),
         task_attempt_id: Some(attempt.to_owned()),
@@ -240,6 +240,6 @@ pub fn run(attempt: &str, id: &str, status: &str) -> RunNews {
     }
 }
 
-pub fn worker_event(worker: Value) -> Message {
+pub(crate) fn worker_event(worker: Value) -> Message {
     Message::Event(Event::Worker(Box::new(read(worker))))
 }

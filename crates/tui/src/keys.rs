@@ -1,15 +1,14 @@
-//! The key table: what can be done, with which key, where, and how it is called.
+//! The key table: every command with its keys, its name and the views it works in.
 //!
-//! Invariant: the handler, the footer, the palette and the help are all made from this table, so none of them can tell
-//! anything else than what happens.
+//! Invariant: the handler, the footer, the palette and the help are all built from this table, so they always agree.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::state::View;
 
-/// What a person can ask for.
+/// What a key or the palette can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
+pub(crate) enum Command {
     Down,
     Up,
     PageDown,
@@ -61,7 +60,7 @@ pub enum Command {
 
 /// A key with or without Ctrl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Press {
+pub(crate) struct Press {
     code: KeyCode,
     ctrl: bool,
 }
@@ -80,11 +79,11 @@ const fn ctrl(c: char) -> Press {
 
 impl Press {
     fn is(self, event: &KeyEvent) -> bool {
-        // Shift is in the letter already.
+        // Shift is already part of the letter.
         self.code == event.code && self.ctrl == event.modifiers.contains(KeyModifiers::CONTROL)
     }
 
-    pub fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         let name = match self.code {
             KeyCode::Char(c) => c.to_string(),
             KeyCode::Enter => "Enter".to_owned(),
@@ -105,32 +104,32 @@ impl Press {
     }
 }
 
-/// Where a key means something.
+/// The views in which a key works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     Everywhere,
     In(&'static [View]),
 }
 
 #[derive(Debug)]
-pub struct Binding {
+pub(crate) struct Binding {
     pub command: Command,
     pub keys: &'static [Press],
-    /// One or two words: the footer, and what is typed in the palette.
+    /// One or two words, shown in the footer and searched by the palette.
     pub name: &'static str,
     pub help: &'static str,
     pub place: Place,
 }
 
 impl Binding {
-    pub fn holds_in(&self, view: View) -> bool {
+    pub(crate) fn holds_in(&self, view: View) -> bool {
         match self.place {
             Place::Everywhere => true,
             Place::In(views) => views.contains(&view),
         }
     }
 
-    pub fn keys(&self) -> String {
+    pub(crate) fn keys(&self) -> String {
         self.keys.iter().map(|press| press.name()).collect::<Vec<_>>().join(" ")
     }
 }
@@ -144,81 +143,81 @@ macro_rules! table {
 const ATTEMPTS: Place = Place::In(&[View::Overview, View::Attempts]);
 const WORK: Place = Place::In(&[View::Overview, View::Attempts, View::Tasks]);
 const BEADS: Place = Place::In(&[View::Beads]);
-/// Where the selected row is told in full below the list.
-const TOLD: Place =
+/// Views that show a log or details below the list.
+const DETAILED: Place =
     Place::In(&[View::Attempts, View::Tasks, View::Beads, View::Workers, View::Routing, View::Alerts]);
 const RUNNING: Place = Place::In(&[View::Overview, View::Attempts, View::Workers]);
 const WORKERS: Place = Place::In(&[View::Workers]);
 const ALERTS: Place = Place::In(&[View::Overview, View::Alerts]);
 use Place::Everywhere;
 
-pub static TABLE: &[Binding] = table! {
-    Command::Approve, [letter('a')], "approve", "Let the agent do what it asks for", ATTEMPTS;
-    Command::Deny, [letter('d')], "deny", "Refuse what it asks for, with a reason", ATTEMPTS;
-    Command::FollowUp, [letter('f')], "follow up", "Say more to the agent of the attempt", ATTEMPTS;
-    Command::Stop, [letter('s')], "stop", "Stop the agent; what it did is kept", RUNNING;
-    Command::Merge, [letter('m')], "merge", "Land the attempt on its target branch", ATTEMPTS;
+pub(crate) static TABLE: &[Binding] = table! {
+    Command::Approve, [letter('a')], "approve", "Allow what the agent asks for", ATTEMPTS;
+    Command::Deny, [letter('d')], "deny", "Refuse what the agent asks for", ATTEMPTS;
+    Command::FollowUp, [letter('f')], "follow up", "Send the agent a follow-up message", ATTEMPTS;
+    Command::Stop, [letter('s')], "stop", "Stop the agent; its changes are kept", RUNNING;
+    Command::Merge, [letter('m')], "merge", "Merge the attempt into its target branch", ATTEMPTS;
     Command::Peek, [letter('p')], "peek", "Look at the worker's screen", WORKERS;
     Command::Send, [letter('i')], "send", "Type a line into the worker's session", WORKERS;
-    Command::Restart, [letter('r')], "restart", "Start the worker again as it was", WORKERS;
-    Command::Pause, [letter('z')], "pause", "Let it take nothing new, or go on", WORKERS;
+    Command::Restart, [letter('r')], "restart", "Restart the worker as it was", WORKERS;
+    Command::Pause, [letter('z')], "pause", "Accept no new work, or resume", WORKERS;
     Command::Reassign, [letter('b')], "reassign", "Give the worker another bead", WORKERS;
-    Command::Adopt, [letter('a')], "adopt", "Make an unmanaged session one of Forge's", WORKERS;
+    Command::Adopt, [letter('a')], "adopt", "Let Forge manage this session", WORKERS;
     Command::Interrupt, [letter('c')], "interrupt", "Press Ctrl-C in the worker's session", WORKERS;
     Command::Kill, [letter('X')], "kill", "End the worker at once", WORKERS;
-    Command::Forget, [letter('d')], "forget", "Take an ended worker from the list", WORKERS;
-    Command::Claim, [letter('c')], "claim", "Take the bead, so that nobody else does", BEADS;
-    Command::Release, [letter('r')], "release", "Give it back, or let it be tried again", BEADS;
-    Command::Close, [letter('x')], "close", "Close the bead, with what was done", BEADS;
+    Command::Forget, [letter('d')], "forget", "Remove an ended worker from the list", WORKERS;
+    Command::Claim, [letter('c')], "claim", "Take the bead, so that nobody else can", BEADS;
+    Command::Release, [letter('r')], "release", "Give it back, or allow another try", BEADS;
+    Command::Close, [letter('x')], "close", "Close the bead, with a reason", BEADS;
     Command::Raise, [letter('+'), letter('=')], "more urgent", "Raise its priority", BEADS;
     Command::Lower, [letter('-')], "less urgent", "Lower its priority", BEADS;
-    Command::Attach, [letter('t')], "attach", "Go to it in this terminal, and come back", RUNNING;
-    Command::Diff, [letter('v')], "diff", "Read what the attempt changed", ATTEMPTS;
-    Command::New, [letter('n')], "new", "A task for an agent, a bead, or a worker",
+    Command::Attach, [letter('t')], "attach", "Attach this terminal to it", RUNNING;
+    Command::Diff, [letter('v')], "diff", "Show what the attempt changed", ATTEMPTS;
+    Command::New, [letter('n')], "new", "New task, bead or worker",
         Place::In(&[View::Overview, View::Attempts, View::Tasks, View::Beads, View::Workers]);
     Command::Open, [letter('o')], "open", "Open it in the browser", WORK;
-    Command::Acknowledge, [letter('x')], "acknowledge", "Say that the alert was seen", ALERTS;
-    Command::AcknowledgeAll, [letter('X')], "acknowledge all", "Say that every alert was seen", ALERTS;
-    Command::Group, [letter('b')], "sum up by", "By day, by model or by worker", Place::In(&[View::Costs]);
-    Command::Zoom, [key(KeyCode::Enter)], "zoom", "Give log or detail the whole screen, or not", TOLD;
-    Command::LogDown, [letter('J'), key(KeyCode::Right)], "scroll down", "Towards the end of log or detail", TOLD;
-    Command::LogUp, [letter('K'), key(KeyCode::Left)], "scroll up", "Towards the beginning of log or detail", TOLD;
+    Command::Acknowledge, [letter('x')], "acknowledge", "Mark the alert as seen", ALERTS;
+    Command::AcknowledgeAll, [letter('X')], "acknowledge all", "Mark all alerts as seen", ALERTS;
+    Command::Group, [letter('b')], "group by", "Sum costs by day, model or worker", Place::In(&[View::Costs]);
+    Command::Zoom, [key(KeyCode::Enter)], "zoom", "Show log or details on the whole screen", DETAILED;
+    Command::LogDown, [letter('J'), key(KeyCode::Right)], "scroll down", "Scroll log or details down", DETAILED;
+    Command::LogUp, [letter('K'), key(KeyCode::Left)], "scroll up", "Scroll log or details up", DETAILED;
     Command::Help, [letter('?')], "help", "This list", Everywhere;
-    Command::Palette, [letter(':')], "commands", "Find a command by its name", Everywhere;
+    Command::Palette, [letter(':')], "commands", "Find a command by name", Everywhere;
     Command::Filter, [letter('/')], "filter", "Show only rows with these words", Everywhere;
-    Command::Quit, [letter('q'), ctrl('c')], "quit", "Leave; agents and workers go on", Everywhere;
-    Command::Down, [letter('j'), key(KeyCode::Down)], "down", "The next row", Everywhere;
-    Command::Up, [letter('k'), key(KeyCode::Up)], "up", "The row before", Everywhere;
-    Command::PageDown, [ctrl('d'), key(KeyCode::PageDown)], "page down", "Ten rows on", Everywhere;
-    Command::PageUp, [ctrl('u'), key(KeyCode::PageUp)], "page up", "Ten rows back", Everywhere;
-    Command::First, [letter('g'), key(KeyCode::Home)], "first", "The first row", Everywhere;
-    Command::Last, [letter('G'), key(KeyCode::End)], "last", "The last row", Everywhere;
+    Command::Quit, [letter('q'), ctrl('c')], "quit", "Quit; agents and workers keep running", Everywhere;
+    Command::Down, [letter('j'), key(KeyCode::Down)], "down", "Next row", Everywhere;
+    Command::Up, [letter('k'), key(KeyCode::Up)], "up", "Previous row", Everywhere;
+    Command::PageDown, [ctrl('d'), key(KeyCode::PageDown)], "page down", "Ten rows down", Everywhere;
+    Command::PageUp, [ctrl('u'), key(KeyCode::PageUp)], "page up", "Ten rows up", Everywhere;
+    Command::First, [letter('g'), key(KeyCode::Home)], "first", "First row", Everywhere;
+    Command::Last, [letter('G'), key(KeyCode::End)], "last", "Last row", Everywhere;
     Command::Sort, [letter('S')], "sort", "Sort by the next column, then by none", Everywhere;
-    Command::Reverse, [letter('R')], "reverse", "Turn the order around", Everywhere;
-    Command::Back, [key(KeyCode::Esc)], "back", "Leave log or detail, drop the filter", Everywhere;
-    Command::NextView, [key(KeyCode::Tab), letter('l')], "next view", "The view to the right", Everywhere;
-    Command::LastView, [key(KeyCode::BackTab), letter('h')], "view before", "The view to the left", Everywhere;
-    Command::Show(View::Overview), [letter('1')], "overview", "What is at work and what waits", Everywhere;
+    Command::Reverse, [letter('R')], "reverse", "Reverse the order", Everywhere;
+    Command::Back, [key(KeyCode::Esc)], "back", "Leave log or details, clear the filter", Everywhere;
+    Command::NextView, [key(KeyCode::Tab), letter('l')], "next view", "Next view", Everywhere;
+    Command::LastView, [key(KeyCode::BackTab), letter('h')], "previous view", "Previous view", Everywhere;
+    Command::Show(View::Overview), [letter('1')], "overview", "What is running and what needs you", Everywhere;
     Command::Show(View::Attempts), [letter('2')], "attempts", "Every attempt, its log and its changes", Everywhere;
     Command::Show(View::Tasks), [letter('3')], "tasks", "Tasks of the board", Everywhere;
-    Command::Show(View::Beads), [letter('4')], "beads", "What projects have written down to do", Everywhere;
-    Command::Show(View::Workers), [letter('5')], "workers", "Long-lived workers and how they are", Everywhere;
-    Command::Show(View::Costs), [letter('6')], "costs", "What was used, and what it cost", Everywhere;
+    Command::Show(View::Beads), [letter('4')], "beads", "Issues of all projects", Everywhere;
+    Command::Show(View::Workers), [letter('5')], "workers", "Long-lived workers and their health", Everywhere;
+    Command::Show(View::Costs), [letter('6')], "costs", "Token use and cost", Everywhere;
     Command::Show(View::Routing), [letter('7')], "routing", "Which work went to which model, and why", Everywhere;
-    Command::Show(View::Alerts), [letter('8')], "alerts", "What a person should know", Everywhere;
-    Command::Reload, [ctrl('r')], "reload", "Ask the server for everything again", Everywhere;
-    Command::Repaint, [ctrl('l')], "repaint", "Draw the whole screen again", Everywhere;
+    Command::Show(View::Alerts), [letter('8')], "alerts", "Problems that need attention", Everywhere;
+    Command::Reload, [ctrl('r')], "reload", "Read everything from the server again", Everywhere;
+    Command::Repaint, [ctrl('l')], "repaint", "Redraw the screen", Everywhere;
 };
 
-/// What a key means in a view.
-pub fn find(view: View, event: &KeyEvent) -> Option<Command> {
+/// The command of a key in a view.
+pub(crate) fn find(view: View, event: &KeyEvent) -> Option<Command> {
     let fits =
         |binding: &&Binding| binding.holds_in(view) && binding.keys.iter().any(|press| press.is(event));
     TABLE.iter().find(fits).map(|binding| binding.command)
 }
 
-/// Commands whose names have the words, those that begin with them first.
-pub fn search(view: View, words: &str) -> Vec<&'static Binding> {
+/// Commands whose names contain the words; those that start with them come first.
+pub(crate) fn search(view: View, words: &str) -> Vec<&'static Binding> {
     let words = words.trim().to_lowercase();
     let mut found: Vec<&Binding> =
         TABLE.iter().filter(|binding| binding.holds_in(view) && binding.name.contains(&words)).collect();
@@ -233,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_key_means_two_things_in_a_view() {
+    fn no_key_has_two_commands_in_a_view() {
         for view in View::ALL {
             let here: Vec<&Binding> = TABLE.iter().filter(|binding| binding.holds_in(view)).collect();
             for (at, binding) in here.iter().enumerate() {
@@ -289,7 +288,7 @@ mod tests {
         let names = |view, words| search(view, words).iter().map(|found| found.name).collect::<Vec<_>>();
         assert_eq!(
             names(View::Workers, "re"),
-            ["restart", "reassign", "reverse", "reload", "repaint", "view before"]
+            ["restart", "reassign", "reverse", "reload", "repaint", "previous view"]
         );
         assert!(names(View::Costs, "merge").is_empty());
         assert_eq!(names(View::Costs, " Wor"), ["workers"]);

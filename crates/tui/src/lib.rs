@@ -1,9 +1,8 @@
-//! The dashboard: a client of the server that fills a terminal.
+//! The dashboard: a full-screen terminal client of the server.
 //!
-//! `update` makes a state and a message into the next state and a list of effects; `draw` makes a state into a screen;
-//! both are pure. `run` has the loop and the tasks that do what the effects ask for and send messages back. Invariants:
-//! nothing is read or written on the way to a frame, a frame is drawn only when something that is shown has changed, and
-//! nothing but frames reaches the terminal.
+//! `update` applies a message to the state and returns effects; `draw` turns the state into a screen; both are pure.
+//! `run` owns the loop and the tasks that carry out effects and send messages back. Invariants: drawing does no I/O, a
+//! frame is drawn only when something visible has changed, and only frames are written to the terminal.
 
 mod bell;
 mod draw;

@@ -1,8 +1,7 @@
-//! The log of one attempt, as far as it is shown.
+//! The log of one attempt, as shown.
 //!
-//! Invariant: memory is bounded by the newest [`REMEMBERED`] entries; how far it is scrolled is counted from the end, so
-//! a log at its end stays there as it grows, and one that was scrolled back stands still, because what comes below what
-//! is seen counts as scrolled.
+//! Invariant: only the newest [`REMEMBERED`] entries are kept; the scroll position counts from the end, so a log at its
+//! end stays there as it grows, and one that is scrolled back stays in place, because new rows count as scrolled.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -17,28 +16,28 @@ use crate::text::{Ink, Line, clean, deed};
 const REMEMBERED: usize = 1000;
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Log {
+pub(crate) struct Log {
     pub attempt: Option<String>,
     pub run: Option<RunNews>,
-    /// The server has told which runs there are.
+    /// The server has listed the runs.
     pub begun: bool,
-    /// By run and place.
+    /// By run and index.
     entries: BTreeMap<(usize, usize), NormalizedEntry>,
     pub changes: Changes,
-    /// Everything there is has come.
+    /// The whole log has arrived.
     pub ended: bool,
     pub failure: Option<String>,
-    /// Rows between the last one and the bottom of the screen.
+    /// Rows below the bottom of the screen.
     pub scroll: usize,
 }
 
 impl Log {
-    /// Another attempt is followed from now on.
-    pub fn turn_to(&mut self, attempt: Option<String>) {
+    /// Starts over with another attempt.
+    pub(crate) fn turn_to(&mut self, attempt: Option<String>) {
         *self = Self { attempt, ..Self::default() };
     }
 
-    pub fn begin(&mut self, run: Option<RunNews>) {
+    pub(crate) fn begin(&mut self, run: Option<RunNews>) {
         self.run = run;
         self.scroll = 0;
         self.entries.clear();
@@ -46,15 +45,15 @@ impl Log {
         (self.begun, self.ended, self.failure) = (true, false, None);
     }
 
-    /// `width` is that of its rows.
-    pub fn put(&mut self, place: (usize, usize), entry: Option<NormalizedEntry>, width: usize) {
+    /// `width` is the width of the rows.
+    pub(crate) fn put(&mut self, place: (usize, usize), entry: Option<NormalizedEntry>, width: usize) {
         if self.scroll > 0 {
             let height = |entry: &NormalizedEntry| lines(entry).iter().map(|line| rows(line, width)).sum();
             let (after, at) = (Bound::Excluded(place), self.entries.get(&place));
             let below: usize =
                 self.entries.range((after, Bound::Unbounded)).map(|(_, entry)| height(entry)).sum();
             let (was, is) = (at.map_or(0, height), entry.as_ref().map_or(0, height));
-            // What changes above or within what is seen moves nothing below it.
+            // A change above or within the visible rows moves nothing below them.
             if below < self.scroll {
                 self.scroll = (self.scroll + is).saturating_sub(was).max(1);
             }
@@ -68,13 +67,13 @@ impl Log {
         }
     }
 
-    /// How many rows of that width it has.
-    pub fn height(&self, width: usize) -> usize {
+    /// Number of rows at this width.
+    pub(crate) fn height(&self, width: usize) -> usize {
         self.blocks().flatten().map(|line| rows(&line, width)).sum()
     }
 
-    /// The entries as lines, the last entry first, so that a reader at the end need not see them all.
-    pub fn blocks(&self) -> impl Iterator<Item = Vec<Line>> {
+    /// The entries as lines, last entry first, so that a reader at the end need not build them all.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = Vec<Line>> {
         self.entries.values().rev().map(lines).filter(|lines| !lines.is_empty())
     }
 }

@@ -1,20 +1,20 @@
-//! What comes in from outside, and what is to be done there.
+//! Messages that come in, and effects that go out.
 
 use crossterm::event::KeyEvent;
 use forge_client::Error;
-pub use forge_client::Method;
+pub(crate) use forge_client::Method;
 use forge_types::{Alert, AlertSettings, Millis, NormalizedEntry, Project, Routing, TaskSummary};
 use serde_json::Value;
 
 use crate::model::{Attempt, Bead, Changed, Means, Question, Usage, Worker};
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Message {
+pub(crate) enum Message {
     Key(KeyEvent),
     Paste(String),
     Resize(u16, u16),
     Tick(Millis),
-    /// Events flow.
+    /// The event stream is open.
     Up,
     Away(String),
     Event(Event),
@@ -32,9 +32,9 @@ pub enum Message {
     Leave,
 }
 
-/// What the event log tells.
+/// A change from the server's event log.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub(crate) enum Event {
     Task(Box<TaskSummary>),
     TaskGone(String),
     Run(RunNews),
@@ -48,7 +48,7 @@ pub enum Event {
 
 /// As much of a run as the lists need.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
-pub struct RunNews {
+pub(crate) struct RunNews {
     pub id: String,
     pub task_attempt_id: Option<String>,
     pub run_reason: String,
@@ -56,14 +56,14 @@ pub struct RunNews {
 }
 
 impl RunNews {
-    pub fn is_agent(&self) -> bool {
+    pub(crate) fn is_agent(&self) -> bool {
         self.run_reason == "codingagent"
     }
 }
 
-/// What can be read anew.
+/// A list that can be read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Topic {
+pub(crate) enum Topic {
     Projects,
     Attempts,
     Tasks,
@@ -78,7 +78,7 @@ pub enum Topic {
 }
 
 impl Topic {
-    pub const ALL: [Topic; 11] = [
+    pub(crate) const ALL: [Topic; 11] = [
         Topic::Projects,
         Topic::Attempts,
         Topic::Tasks,
@@ -94,7 +94,7 @@ impl Topic {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Loaded {
+pub(crate) enum Loaded {
     Projects(Vec<Project>),
     Attempts(Vec<Attempt>),
     Tasks(Vec<TaskSummary>),
@@ -108,17 +108,17 @@ pub enum Loaded {
     Means(Means),
 }
 
-/// What is told of the attempt whose log is shown.
+/// News of the attempt whose log is shown.
 #[derive(Clone, Debug, PartialEq)]
-pub enum LogNews {
-    /// The log begins, again if it was there before.
+pub(crate) enum LogNews {
+    /// The log starts, or starts over.
     Begun {
         attempt: String,
         run: Option<RunNews>,
     },
     Entries {
         attempt: String,
-        /// By run and place.
+        /// By run and index.
         entries: Vec<((usize, usize), Option<NormalizedEntry>)>,
     },
     Ended {
@@ -134,14 +134,14 @@ pub enum LogNews {
     },
 }
 
-/// What the outside is asked for.
+/// Work for the loop outside `update`.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
+pub(crate) enum Effect {
     Load(Topic),
-    /// Shows the log of this attempt from its beginning; none stops that.
+    /// Follows the log of this attempt from its beginning; none stops following.
     Follow(Option<String>),
     Call(Call),
-    /// Reads the screen of this worker again and again; none stops that.
+    /// Reads the screen of this worker repeatedly; none stops reading.
     Peek(Option<String>),
     Attach(Attach),
     Browse(String),
@@ -151,44 +151,44 @@ pub enum Effect {
     Quit,
 }
 
-/// The terminal is given to a command of our own program.
+/// Hands the terminal to a `forge` command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attach {
+pub(crate) struct Attach {
     pub args: Vec<String>,
-    /// What it wrote is to be read before the dashboard comes back.
+    /// Its output stays on the screen until the person presses Enter.
     pub is_read: bool,
 }
 
 /// A request that changes something.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub(crate) struct Call {
     pub method: Method,
     pub path: String,
     /// `null` when there is none.
     pub body: Value,
-    /// What is said when it went well.
+    /// The notice after a success.
     pub done: String,
     pub reload: Vec<Topic>,
 }
 
-/// What an update comes to.
+/// The result of an update.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     pub effects: Vec<Effect>,
-    /// Something that is shown has changed.
+    /// Something visible has changed.
     pub redraw: bool,
 }
 
 impl Outcome {
-    pub fn nothing() -> Self {
+    pub(crate) fn nothing() -> Self {
         Self::default()
     }
 
-    pub fn redraw() -> Self {
+    pub(crate) fn redraw() -> Self {
         Self { effects: Vec::new(), redraw: true }
     }
 
-    pub fn with(mut self, effect: Effect) -> Self {
+    pub(crate) fn with(mut self, effect: Effect) -> Self {
         self.effects.push(effect);
         self
     }

@@ -1,6 +1,6 @@
-//! What the server tells, as the views use it.
+//! The server's data, as the views use it.
 //!
-//! Invariant: a list that the server does not serve is told from one that is empty and from one that was not read yet.
+//! Invariant: a list is distinguishable as not served, not read yet, or empty.
 
 mod bead;
 mod worker;
@@ -11,12 +11,12 @@ use forge_types::{Alert, AttemptStatus, MicroUsd, Millis, Project, ProjectId, Ro
 use serde::Deserialize;
 use serde_json::Value;
 
-pub use bead::{Bead, Section};
-pub use worker::{Definition, Means, Worker};
+pub(crate) use bead::{Bead, Section};
+pub(crate) use worker::{Definition, Means, Worker};
 
-/// An attempt under the name of its task.
+/// An attempt with the title of its task.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Attempt {
+pub(crate) struct Attempt {
     #[serde(flatten)]
     pub attempt: forge_types::Attempt,
     #[serde(default)]
@@ -24,29 +24,29 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Something of it is at work, or about to be.
-    pub fn is_live(&self) -> bool {
+    /// Whether it is running or about to run.
+    pub(crate) fn is_live(&self) -> bool {
         matches!(self.attempt.status, AttemptStatus::Pending | AttemptStatus::Running)
     }
 }
 
-/// An agent waits for an answer.
+/// A question that an agent waits on.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Question {
+pub(crate) struct Question {
     pub id: String,
     pub execution_process_id: Option<String>,
     pub tool_name: String,
     #[serde(default)]
     pub tool_input: Value,
     pub created_at: Millis,
-    /// Whose agent it is; the server tells it of the run.
+    /// The attempt of the agent's run, as the server reports it.
     #[serde(default)]
     pub attempt: Option<String>,
 }
 
 impl Question {
     /// What the agent wants to do, in one line.
-    pub fn wish(&self) -> String {
+    pub(crate) fn wish(&self) -> String {
         let said = ["command", "file_path", "path", "description", "plan"];
         let said = said.iter().find_map(|key| self.tool_input[*key].as_str()).map(str::to_owned);
         let said = said.or_else(|| (!self.tool_input.is_null()).then(|| self.tool_input.to_string()));
@@ -57,9 +57,9 @@ impl Question {
     }
 }
 
-/// What was used on a day, or with a model.
+/// Usage on a day or with a model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct Spent {
+pub(crate) struct Spent {
     #[serde(default)]
     pub day: Option<String>,
     #[serde(default)]
@@ -75,15 +75,15 @@ pub struct Spent {
 }
 
 impl Spent {
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         let name = self.day.as_deref().or(self.model.as_deref());
         name.filter(|name| !name.is_empty()).unwrap_or("-")
     }
 }
 
-/// What a worker used, and how much it got for it.
+/// What a worker used, and how efficiently.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct WorkerSpent {
+pub(crate) struct WorkerSpent {
     pub worker_id: String,
     pub call_count: u64,
     pub total_tokens: u64,
@@ -94,9 +94,9 @@ pub struct WorkerSpent {
     pub tier: Option<String>,
 }
 
-/// How a model served.
+/// How a model performed.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct ModelServed {
+pub(crate) struct ModelServed {
     pub model: String,
     #[serde(default)]
     pub avg_latency_ms: Option<f64>,
@@ -105,7 +105,7 @@ pub struct ModelServed {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Usage {
+pub(crate) struct Usage {
     pub days: Vec<Spent>,
     pub models: Vec<Spent>,
     pub total: Spent,
@@ -115,14 +115,14 @@ pub struct Usage {
 
 /// A file that an attempt changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Changed {
+pub(crate) struct Changed {
     pub added: u64,
     pub removed: u64,
 }
 
 /// A list of the server.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum List<T> {
+pub(crate) enum List<T> {
     #[default]
     Unread,
     NotServed,
@@ -130,35 +130,35 @@ pub enum List<T> {
 }
 
 impl<T> List<T> {
-    pub fn rows(&self) -> &[T] {
+    pub(crate) fn rows(&self) -> &[T] {
         match self {
             List::Read(rows) => rows,
             List::Unread | List::NotServed => &[],
         }
     }
 
-    /// Puts a row in the place of the one that `is_it`, or first.
-    pub fn put(&mut self, row: T, is_it: impl Fn(&T) -> bool) {
+    /// Replaces the row for which `is_it` holds, or adds the row first.
+    pub(crate) fn put(&mut self, row: T, is_it: impl Fn(&T) -> bool) {
         match self {
             List::Read(rows) => match rows.iter_mut().find(|row| is_it(row)) {
                 Some(place) => *place = row,
                 None => rows.insert(0, row),
             },
-            // The first read brings it anyway; until then it is better than nothing.
+            // The first read brings the rest; until then one row is better than none.
             List::Unread | List::NotServed => *self = List::Read(vec![row]),
         }
     }
 
-    pub fn remove(&mut self, is_it: impl Fn(&T) -> bool) {
+    pub(crate) fn remove(&mut self, is_it: impl Fn(&T) -> bool) {
         if let List::Read(rows) = self {
             rows.retain(|row| !is_it(row));
         }
     }
 }
 
-/// Everything that was read.
+/// Everything read from the server.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Data {
+pub(crate) struct Data {
     pub projects: List<Project>,
     pub attempts: List<Attempt>,
     pub tasks: List<TaskSummary>,
@@ -172,17 +172,17 @@ pub struct Data {
 }
 
 impl Data {
-    pub fn project_name(&self, id: ProjectId) -> &str {
+    pub(crate) fn project_name(&self, id: ProjectId) -> &str {
         let found = self.projects.rows().iter().find(|project| project.id == id);
         found.map_or("", |project| project.name.as_str())
     }
 
-    pub fn worker(&self, id: &str) -> Option<&Worker> {
+    pub(crate) fn worker(&self, id: &str) -> Option<&Worker> {
         self.workers.rows().iter().find(|worker| worker.id() == id)
     }
 
-    /// What a worker has to do, with its title where it is a bead that was read.
-    pub fn work_of(&self, worker: &Worker) -> String {
+    /// A worker's work, with the title if it is a known bead.
+    pub(crate) fn work_of(&self, worker: &Worker) -> String {
         let work = worker.facts.task();
         match self.beads.rows().iter().find(|bead| bead.id == work) {
             Some(bead) => format!("{work}: {}", bead.title),
@@ -190,11 +190,11 @@ impl Data {
         }
     }
 
-    /// Ids of beads are told apart by their project.
-    pub fn bead(&self, id: &str, project: Option<ProjectId>) -> Option<&Bead> {
+    /// Bead ids are unique only within a project.
+    pub(crate) fn bead(&self, id: &str, project: Option<ProjectId>) -> Option<&Bead> {
         self.beads.rows().iter().find(|bead| bead.id == id && bead.project == project)
     }
 }
 
 /// Files by path.
-pub type Changes = BTreeMap<String, Changed>;
+pub(crate) type Changes = BTreeMap<String, Changed>;

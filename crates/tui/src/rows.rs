@@ -1,6 +1,6 @@
-//! The lists of all views: filtered, sorted, with one of their rows selected.
+//! The lists of all views: filtered, sorted, with one row selected.
 //!
-//! Invariant: a view's rows follow from the state alone, so what is drawn and what a key acts on are the same.
+//! Invariant: rows are computed from the state alone, so a key acts on exactly the row that is drawn.
 
 mod cells;
 mod columns;
@@ -12,59 +12,59 @@ use std::cmp::Ordering;
 
 use crate::model::{Data, List};
 use crate::state::{Grouping, State, Subject, View};
-pub use cells::Cell;
-pub use columns::Column;
+pub(crate) use cells::Cell;
+pub(crate) use columns::Column;
 use columns::{
     ALERTS, ATTEMPTS, BEADS, DAY_COSTS, MODEL_COSTS, OVERVIEW, ROUTING, TASKS, WORKER_COSTS, WORKERS,
 };
-pub use detail::{Fact, detail};
-pub use fleet::is_open;
-pub use thing::Thing;
+pub(crate) use detail::{Fact, detail};
+pub(crate) use fleet::is_open;
+pub(crate) use thing::Thing;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table<'a> {
+pub(crate) struct Table<'a> {
     pub columns: &'static [Column],
     pub rows: Vec<Thing<'a>>,
-    /// Rows stand below the headings of their sections.
+    /// Rows are grouped under section headings.
     pub has_sections: bool,
-    /// How many there are without the filter.
+    /// Number of rows without the filter.
     pub whole: usize,
     /// The selected row; none when there are no rows.
     pub selected: Option<usize>,
-    /// What is said where there are no rows.
+    /// The text shown when there are no rows.
     pub empty: &'static str,
 }
 
 impl Table<'_> {
-    pub fn thing(&self) -> Option<&Thing<'_>> {
+    pub(crate) fn thing(&self) -> Option<&Thing<'_>> {
         self.selected.and_then(|at| self.rows.get(at))
     }
 
-    pub fn subject(&self) -> Option<Subject> {
+    pub(crate) fn subject(&self) -> Option<Subject> {
         self.thing().map(Thing::subject)
     }
 }
 
-const NO_BEADS: &str = "No project has beads. `forge beads init` in a repository begins a list.";
+const NO_BEADS: &str = "No project has beads. `forge beads init` in a repository creates a list.";
 const UNREAD: &str = "reading …";
-const NO_FLEET: &str = "This server does not serve this list; a newer Forge does.";
+const NO_FLEET: &str = "This server does not serve this list; it needs a newer Forge.";
 
 type Lists<'a> = (&'static [Column], Vec<Thing<'a>>, &'static str);
 
-/// The list of the present view.
-pub fn table(state: &State) -> Table<'_> {
+/// The list of the current view.
+pub(crate) fn table(state: &State) -> Table<'_> {
     let data = &state.data;
     let lists = match state.view {
         View::Overview => overview(data),
         View::Attempts => {
-            list(ATTEMPTS, &data.attempts, Thing::Attempt, "No attempt yet. n gives an agent a task.")
+            list(ATTEMPTS, &data.attempts, Thing::Attempt, "No attempts yet. n gives an agent a task.")
         }
-        View::Tasks => list(TASKS, &data.tasks, Thing::Task, "No task yet. n makes one."),
+        View::Tasks => list(TASKS, &data.tasks, Thing::Task, "No tasks yet. n creates one."),
         View::Beads => list(BEADS, &data.beads, Thing::Bead, NO_BEADS),
-        View::Workers => (WORKERS, thing::workers(data), or_else(&data.workers, "No worker. n starts one.")),
+        View::Workers => (WORKERS, thing::workers(data), or_else(&data.workers, "No workers. n starts one.")),
         View::Costs => costs(data, state.grouping),
-        View::Routing => list(ROUTING, &data.routing, Thing::Routing, "No work was routed yet."),
-        View::Alerts => list(ALERTS, &data.alerts, Thing::Alert, "No alert. That is good."),
+        View::Routing => list(ROUTING, &data.routing, Thing::Routing, "No work has been routed yet."),
+        View::Alerts => list(ALERTS, &data.alerts, Thing::Alert, "No alerts."),
     };
     arrange(lists, state)
 }
@@ -79,7 +79,7 @@ fn list<'a, T>(
 }
 
 fn costs(data: &Data, grouping: Grouping) -> Lists<'_> {
-    let (usage, empty) = (&data.usage, "Nothing was used yet.");
+    let (usage, empty) = (&data.usage, "Nothing has been used yet.");
     match grouping {
         Grouping::Day => (DAY_COSTS, usage.days.iter().map(Thing::Spent).collect(), empty),
         Grouping::Model => (MODEL_COSTS, usage.models.iter().map(Thing::Spent).collect(), empty),
@@ -97,12 +97,13 @@ fn or_else<T>(list: &List<T>, empty: &'static str) -> &'static str {
     }
 }
 
-/// What waits for a person first, then what is at work.
+/// First what waits for a person, then what is running.
 fn overview(data: &Data) -> Lists<'_> {
     let questions = data.questions.rows().iter().map(Thing::Question);
     let alerts = data.alerts.rows().iter().filter(|alert| is_open(alert)).map(Thing::Alert);
     let working = data.attempts.rows().iter().filter(|attempt| attempt.is_live()).map(Thing::Attempt);
-    let empty = or_else(&data.attempts, "Nothing is at work and nothing waits. n gives an agent a task.");
+    let empty =
+        or_else(&data.attempts, "Nothing is running and nothing waits for you. n gives an agent a task.");
     (OVERVIEW, questions.chain(alerts).chain(working).collect(), empty)
 }
 
@@ -119,7 +120,7 @@ fn arrange<'a>((columns, mut rows, empty): Lists<'a>, state: &'a State) -> Table
     if let Some(column) = look.sort {
         let by = |row: Thing<'a>| (row.cells(state).into_iter().nth(column), row);
         let mut keyed: Vec<(Option<Cell>, Thing<'a>)> = rows.into_iter().map(by).collect();
-        // Stable, so that equal ones stay in the order of the server.
+        // Stable, so that equal rows keep the server's order.
         keyed.sort_by(|(a, _), (b, _)| compare(a.as_ref(), b.as_ref()));
         rows = keyed.into_iter().map(|(_, row)| row).collect();
     }
@@ -129,7 +130,7 @@ fn arrange<'a>((columns, mut rows, empty): Lists<'a>, state: &'a State) -> Table
     let kept = look.selected.as_ref().and_then(|wanted| rows.iter().position(|row| row.subject() == *wanted));
     let last = rows.len().checked_sub(1);
     let selected = last.map(|last| kept.unwrap_or(look.index.min(last)));
-    let empty = if whole > 0 { "No row has these words; Esc takes the filter away." } else { empty };
+    let empty = if whole > 0 { "No row matches; Esc clears the filter." } else { empty };
     let has_sections = look.sort.is_none() && !look.reversed;
     Table { columns, rows, has_sections, whole, selected, empty }
 }

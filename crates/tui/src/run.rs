@@ -1,7 +1,6 @@
 //! The loop: messages in, frames and effects out.
 //!
-//! Owns the terminal and every task. Invariant: when it ends, however it ends, the terminal is as it was and no task is
-//! left.
+//! Owns the terminal and every task. Invariant: however it ends, the terminal is restored and no task is left.
 
 mod feed;
 mod follow;
@@ -34,18 +33,18 @@ const READ_LIMIT: Duration = Duration::from_secs(15);
 const WRITE_LIMIT: Duration = Duration::from_secs(120);
 const TICK: Duration = Duration::from_secs(1);
 const PEEK_PAUSE: Duration = Duration::from_millis(700);
-/// Messages that may wait; a server that is faster than the screen has to wait, too.
+/// Capacity of the message queue; a server that is faster than the screen waits.
 const WAITING: usize = 1024;
 
 pub struct Options {
     pub base: String,
     pub token: Option<String>,
     pub theme: Theme,
-    /// Whether the terminal can draw the signs of workers.
+    /// Whether the terminal can draw emoji.
     pub emoji: bool,
-    /// Our own program, for what takes the whole terminal.
+    /// The `forge` program, for commands that take the whole terminal.
     pub program: PathBuf,
-    /// Shows a page in the browser.
+    /// Opens a page in the browser.
     pub browse: fn(&str),
 }
 
@@ -97,7 +96,7 @@ pub async fn run(options: Options) -> Result<()> {
             _ = hangs_up.recv() => Some(Message::Leave),
         };
         let (mut redraw, mut next) = (false, Next::GoOn);
-        // All that has come is taken before one frame is drawn.
+        // Handles all waiting messages before drawing one frame.
         let mut waiting = message;
         while let Some(message) = waiting {
             let outcome = update(&mut state, message);
@@ -113,7 +112,7 @@ pub async fn run(options: Options) -> Result<()> {
         match next {
             Next::Quit => break,
             Next::Attach(attach) => {
-                // Whoever reads the keyboard besides the command would take its keys.
+                // Another reader of the keyboard would take the command's keys.
                 drop(keys);
                 let result = screen.lend(&desk.options.program, &attach).await?;
                 keys = EventStream::new();
@@ -167,7 +166,7 @@ impl Desk {
                 self.peeked.send_if_modified(|known| std::mem::replace(known, worker.clone()) != worker);
             }
             Effect::Call(call) => {
-                // Those that have ended are let go.
+                // Drops finished tasks.
                 while self.tasks.try_join_next().is_some() {}
                 self.tasks.spawn(perform(self.api.clone(), call, self.messages.clone()));
             }
@@ -191,7 +190,7 @@ async fn perform(api: Client, call: Call, messages: mpsc::Sender<Message>) {
     let _ = messages.send(Message::Done(call, result)).await;
 }
 
-/// Reads the screen of the worker that is looked at, again and again.
+/// Reads the screen of the viewed worker repeatedly.
 async fn peek(api: Client, mut wanted: watch::Receiver<Option<String>>, messages: mpsc::Sender<Message>) {
     loop {
         let Some(worker) = wanted.borrow_and_update().clone() else {
@@ -205,7 +204,7 @@ async fn peek(api: Client, mut wanted: watch::Receiver<Option<String>>, messages
         if messages.send(Message::Peeked { worker, screen }).await.is_err() {
             return;
         }
-        // Another worker is looked at without a pause.
+        // Switches to another worker without a pause.
         let _ = tokio::time::timeout(PEEK_PAUSE, wanted.changed()).await;
     }
 }

@@ -1,6 +1,6 @@
-//! Everything that the screen shows, and nothing else.
+//! Everything that the screen shows.
 //!
-//! Invariant: the state changes only in `update`; drawing reads it.
+//! Invariant: only `update` changes the state; drawing reads it.
 
 use forge_types::{Millis, ProjectId};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::model::Data;
 use crate::theme::Theme;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum View {
+pub(crate) enum View {
     #[default]
     Overview,
     Attempts,
@@ -26,7 +26,7 @@ pub enum View {
 }
 
 impl View {
-    pub const ALL: [View; 8] = [
+    pub(crate) const ALL: [View; 8] = [
         View::Overview,
         View::Attempts,
         View::Tasks,
@@ -37,7 +37,7 @@ impl View {
         View::Alerts,
     ];
 
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             View::Overview => "Overview",
             View::Attempts => "Attempts",
@@ -50,19 +50,19 @@ impl View {
         }
     }
 
-    /// Whether the selected row is told in full below the list.
-    pub fn has_detail(self) -> bool {
+    /// Whether details of the selected row are shown below the list.
+    pub(crate) fn has_detail(self) -> bool {
         matches!(self, View::Tasks | View::Beads | View::Workers | View::Routing | View::Alerts)
     }
 
-    pub fn step(self, by: usize) -> View {
+    pub(crate) fn step(self, by: usize) -> View {
         View::ALL[(self as usize + by) % View::ALL.len()]
     }
 }
 
 /// What a row is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub(crate) enum Subject {
     Question(String),
     Attempt(String),
     Task(String),
@@ -73,39 +73,39 @@ pub enum Subject {
     Alert(String),
 }
 
-/// How a list is looked at.
+/// Selection, filter and order of a list.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Look {
-    /// The row by what it is, so that it stays selected wherever it moves.
+pub(crate) struct Look {
+    /// The selected row by identity, so that it stays selected wherever it moves.
     pub selected: Option<Subject>,
-    /// Where it was, for the time when it is gone.
+    /// Its last position, for when the row disappears.
     pub index: usize,
     pub filter: String,
-    /// A column's number.
+    /// A column number.
     pub sort: Option<usize>,
     pub reversed: bool,
-    /// Rows of the detail that are above the screen.
+    /// Detail rows scrolled off the top.
     pub scroll: usize,
 }
 
-/// How the server stands.
+/// The connection to the server.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Link {
+pub(crate) enum Link {
     Connecting,
     Up,
     Away { since: Millis, why: String },
 }
 
-/// What was said last about something that was done or failed.
+/// The last message about something that was done or failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
+pub(crate) struct Notice {
     pub is_bad: bool,
     pub text: String,
 }
 
-/// What stands before the view and gets the keys.
+/// What covers the view and receives the keys.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Overlay {
+pub(crate) enum Overlay {
     Help {
         scroll: usize,
     },
@@ -113,7 +113,7 @@ pub enum Overlay {
         field: Field,
         chosen: usize,
     },
-    /// A line to type, at the bottom.
+    /// An input line at the bottom.
     Ask {
         label: String,
         purpose: Purpose,
@@ -130,9 +130,9 @@ pub enum Overlay {
     },
 }
 
-/// What becomes of a typed line.
+/// What a typed line is for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     Filter,
     FollowUp { attempt: String },
     Deny { question: String },
@@ -141,33 +141,33 @@ pub enum Purpose {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Form {
+pub(crate) struct Form {
     pub title: &'static str,
     pub fields: Vec<Input>,
     pub focus: usize,
     pub makes: Makes,
-    /// Why it was not taken.
+    /// Why it was rejected.
     pub complaint: Option<String>,
 }
 
 /// One line of a form.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Input {
+pub(crate) struct Input {
     /// The key in the request.
     pub key: &'static str,
     pub label: &'static str,
     pub hint: &'static str,
     pub required: bool,
     pub field: Field,
-    /// What can be chosen, by the name that is shown.
+    /// Choices, each with the name that is shown.
     pub choices: Vec<(String, Value)>,
-    /// Anything may be typed; the choices are suggestions.
+    /// Any text is allowed; the choices are suggestions.
     pub is_free: bool,
 }
 
 impl Input {
-    /// The next or the previous choice; from typed text the first that has it.
-    pub fn choose(&mut self, is_next: bool) {
+    /// Selects the next or previous choice; for typed text, the first that contains it.
+    pub(crate) fn choose(&mut self, is_next: bool) {
         let (count, text) = (self.choices.len(), self.field.text());
         if count == 0 {
             return;
@@ -183,7 +183,7 @@ impl Input {
 
 /// What a form is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Makes {
+pub(crate) enum Makes {
     Task,
     Worker,
     Bead,
@@ -191,9 +191,9 @@ pub enum Makes {
     Reassign(String),
 }
 
-/// What costs are summed up by.
+/// What costs are grouped by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Grouping {
+pub(crate) enum Grouping {
     #[default]
     Day,
     Model,
@@ -201,11 +201,11 @@ pub enum Grouping {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct State {
-    /// Where the server is.
+pub(crate) struct State {
+    /// The server's address.
     pub base: String,
     pub theme: Theme,
-    /// Workers have signs instead of marks.
+    /// Whether workers have emoji instead of marks.
     pub emoji: bool,
     pub now: Millis,
     pub size: (u16, u16),
@@ -218,15 +218,15 @@ pub struct State {
     pub bell: Bell,
     /// The log of the selected attempt.
     pub log: Log,
-    /// The log or the detail has the whole screen.
+    /// Whether the log or the details fill the screen.
     pub zoomed: bool,
     pub grouping: Grouping,
-    /// Requests that change something and are under way.
+    /// Number of changing requests in flight.
     pub pending: usize,
 }
 
 impl State {
-    pub fn new(base: &str, theme: Theme, now: Millis) -> Self {
+    pub(crate) fn new(base: &str, theme: Theme, now: Millis) -> Self {
         Self {
             base: base.to_owned(),
             theme,
@@ -247,19 +247,19 @@ impl State {
         }
     }
 
-    pub fn look(&self) -> &Look {
+    pub(crate) fn look(&self) -> &Look {
         &self.looks[self.view as usize]
     }
 
-    pub fn look_mut(&mut self) -> &mut Look {
+    pub(crate) fn look_mut(&mut self) -> &mut Look {
         &mut self.looks[self.view as usize]
     }
 
-    pub fn say(&mut self, text: impl Into<String>) {
+    pub(crate) fn say(&mut self, text: impl Into<String>) {
         self.notice = Some(Notice { is_bad: false, text: text.into() });
     }
 
-    pub fn complain(&mut self, text: impl Into<String>) {
+    pub(crate) fn complain(&mut self, text: impl Into<String>) {
         self.notice = Some(Notice { is_bad: true, text: text.into() });
     }
 }

@@ -1,4 +1,4 @@
-//! Text for terminals: what strangers wrote made harmless, lines of pieces with ink, and what agents do with tools.
+//! Text for terminals: cleaning of untrusted text, lines of coloured pieces, and what agents do with tools.
 //!
 //! The commands print these lines; the dashboard draws them.
 

@@ -1,6 +1,6 @@
-//! How things look. Only the sixteen colours of the terminal are used, so its own palette decides.
+//! Styles. Only the terminal's sixteen colours are used, so its own palette decides.
 //!
-//! Invariant: no meaning is in a colour alone; without colours everything can still be told apart.
+//! Invariant: colour never carries meaning alone; everything is distinguishable without it.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -17,7 +17,7 @@ pub enum Theme {
 
 /// What something means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tone {
+pub(crate) enum Tone {
     #[default]
     Plain,
     Dim,
@@ -30,7 +30,7 @@ pub enum Tone {
 }
 
 impl Theme {
-    /// What the surroundings ask for: `NO_COLOR`, a dumb terminal, or a background told in `COLORFGBG`.
+    /// Chosen by the environment: `NO_COLOR`, a dumb terminal, or the background in `COLORFGBG`.
     pub fn of(no_color: Option<&str>, term: Option<&str>, colorfgbg: Option<&str>) -> Theme {
         if no_color.is_some_and(|value| !value.is_empty()) || term == Some("dumb") {
             return Theme::Plain;
@@ -42,7 +42,7 @@ impl Theme {
         }
     }
 
-    pub fn style(self, tone: Tone) -> Style {
+    pub(crate) fn style(self, tone: Tone) -> Style {
         let plain = Style::default();
         let bold = plain.add_modifier(Modifier::BOLD);
         let (accent, busy, warn) = match self {
@@ -54,7 +54,7 @@ impl Theme {
                 };
             }
             Theme::Dark => (Color::Cyan, Color::Cyan, Color::Yellow),
-            // Cyan and yellow cannot be read on white.
+            // Cyan and yellow are unreadable on white.
             Theme::Light => (Color::Blue, Color::Blue, Color::Magenta),
         };
         match tone {
@@ -69,7 +69,7 @@ impl Theme {
         }
     }
 
-    pub fn ink(self, ink: Ink) -> Style {
+    pub(crate) fn ink(self, ink: Ink) -> Style {
         self.style(match ink {
             Ink::Plain => Tone::Plain,
             Ink::Bold => Tone::Strong,
@@ -81,8 +81,8 @@ impl Theme {
         })
     }
 
-    /// Reversed, so that it is seen whatever the colours are.
-    pub fn selected(self, style: Style) -> Style {
+    /// Reversed, so that it is visible whatever the colours are.
+    pub(crate) fn selected(self, style: Style) -> Style {
         style.remove_modifier(Modifier::DIM).add_modifier(Modifier::REVERSED)
     }
 }
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_surroundings_choose_the_theme() {
+    fn the_environment_chooses_the_theme() {
         assert_eq!(Theme::of(None, Some("xterm"), None), Theme::Dark);
         assert_eq!(Theme::of(None, Some("xterm"), Some("0;15")), Theme::Light);
         assert_eq!(Theme::of(None, Some("xterm"), Some("15;default;0")), Theme::Dark);

@@ -1,4 +1,4 @@
-//! What a message makes of the state, and what is to be done outside. Pure.
+//! Applies a message to the state and returns the effects. Pure.
 
 mod action;
 mod key;
@@ -13,7 +13,7 @@ use crate::rows::{Thing, detail, table};
 use crate::state::{Link, Overlay, State, Subject, View};
 use crate::{fault, figures, text::clean};
 
-pub fn update(state: &mut State, message: Message) -> Outcome {
+pub(crate) fn update(state: &mut State, message: Message) -> Outcome {
     let mut outcome = match message {
         Message::Key(event) => key::press(state, &event),
         Message::Paste(text) => key::paste(state, &text),
@@ -28,7 +28,7 @@ pub fn update(state: &mut State, message: Message) -> Outcome {
             }
             state.link = Link::Up;
             let effects = Topic::ALL.map(Effect::Load).into();
-            // What was shown of the log may have gone on meanwhile.
+            // The log may have grown in the meantime.
             let outcome = Outcome { effects, redraw: true };
             match state.log.attempt.clone() {
                 Some(attempt) => outcome.with(Effect::Follow(Some(attempt))),
@@ -61,7 +61,7 @@ pub fn update(state: &mut State, message: Message) -> Outcome {
     outcome
 }
 
-/// Draws again only when an age that is shown reads differently now.
+/// Redraws only when a visible age reads differently now.
 fn tick(state: &mut State, now: forge_types::Millis) -> Outcome {
     let before = std::mem::replace(&mut state.now, now);
     let differs = |at| figures::elapsed(at, before) != figures::elapsed(at, now);
@@ -70,15 +70,15 @@ fn tick(state: &mut State, now: forge_types::Millis) -> Outcome {
         Link::Connecting | Link::Up => false,
     };
     let table = table(state);
-    let told = |now| table.thing().map(|thing| detail(thing, &state.data, now));
-    let tells_differently = || state.view.has_detail() && told(before) != told(now);
-    match away || table.rows.iter().filter_map(Thing::at).any(differs) || tells_differently() {
+    let facts = |now| table.thing().map(|thing| detail(thing, &state.data, now));
+    let detail_differs = || state.view.has_detail() && facts(before) != facts(now);
+    match away || table.rows.iter().filter_map(Thing::at).any(differs) || detail_differs() {
         true => Outcome::redraw(),
         false => Outcome::nothing(),
     }
 }
 
-/// The log is that of the attempt which is selected.
+/// Follows the log of the selected attempt.
 fn follow_selection(state: &mut State) -> Option<Effect> {
     if state.view != View::Attempts {
         return None;

@@ -85,7 +85,7 @@ async fn the_dashboard_shows_what_happens_and_acts_on_it() {
     let forge = TestForge::start().await;
     let (project, repo) = forge.project("shop").await;
     let dashboard = Dashboard::open(&forge, &[]);
-    dashboard.until_shown("Nothing is at work").await;
+    dashboard.until_shown("Nothing is running").await;
     // What begins elsewhere comes into sight by itself, and so does what an agent asks.
     let started = forge.start_with(&project, "SHELL", "Mend the door", &waits_for("go")).await;
     let attempt = text(&started["task_attempt"]["id"]);
@@ -112,7 +112,7 @@ async fn the_dashboard_shows_what_happens_and_acts_on_it() {
     // A follow-up is typed; letters that are commands elsewhere are text here.
     forge.settled(&attempt).await;
     dashboard.press(&["f"]);
-    dashboard.until_shown("say to").await;
+    dashboard.until_shown("message to").await;
     dashboard.write("echo quit q; echo more > more.txt");
     dashboard.press(&["Enter"]);
     dashboard
@@ -130,7 +130,7 @@ async fn the_dashboard_shows_what_happens_and_acts_on_it() {
     assert_eq!(git(&repo, &["show", "main:made.txt"]), "x");
     // The terminal is lent to a command and comes back.
     dashboard.press(&["t"]);
-    let lent = dashboard.until_shown("Enter goes back to the dashboard").await;
+    let lent = dashboard.until_shown("Press Enter to return to the dashboard").await;
     assert!(lent.contains("all done") && !lent.contains("1 Overview"), "{lent}");
     dashboard.press(&["Enter"]);
     dashboard
@@ -146,7 +146,7 @@ async fn a_task_is_given_by_a_form_and_stopped_after_a_yes() {
     let forge = TestForge::start().await;
     let (project, _) = forge.project("shop").await;
     let dashboard = Dashboard::open(&forge, &[("NO_COLOR", "1")]);
-    dashboard.until_shown("Nothing is at work").await;
+    dashboard.until_shown("Nothing is running").await;
     // The project may come a moment after the rest.
     dashboard.press(&["3", "n"]);
     dashboard.until_shown("Give an agent a task").await;
@@ -163,7 +163,7 @@ async fn a_task_is_given_by_a_form_and_stopped_after_a_yes() {
     dashboard.press(&["2"]);
     dashboard.until_shown("running").await;
     dashboard.press(&["s"]);
-    dashboard.until_shown("What it did is kept").await;
+    dashboard.until_shown("Its changes are kept").await;
     dashboard.press(&["y"]);
     forge.settled(&text(&attempts[0]["id"])).await;
     dashboard
@@ -177,9 +177,9 @@ async fn it_says_that_the_server_is_away_and_goes_on_when_it_is_back() {
     let (project, _) = forge.project("shop").await;
     let proxy = Proxy::start(forge.base(), Treatment::Passes, Treatment::Passes).await;
     let dashboard = Dashboard::open(&forge, &[("FORGE_BACKEND_URL", proxy.base())]);
-    dashboard.until_shown("Nothing is at work").await;
+    dashboard.until_shown("Nothing is running").await;
     forge.crash();
-    dashboard.until_shown("is away for").await;
+    dashboard.until_shown("disconnected for").await;
     forge.up().await;
     proxy.aim(forge.base());
     dashboard.until_shown("the server is back").await;
@@ -193,12 +193,12 @@ async fn without_a_server_it_starts_and_says_so() {
     let base = forge.base().to_owned();
     forge.crash();
     let dashboard = Dashboard::open(&forge, &[("FORGE_BACKEND_URL", &base)]);
-    dashboard.until_shown("is away for").await;
+    dashboard.until_shown("disconnected for").await;
     dashboard.press(&["?"]);
-    dashboard.until_shown("Leave; agents and workers go on").await;
+    dashboard.until_shown("Quit; agents and workers keep running").await;
     // Sent at once they would be one key.
     dashboard.press(&["Escape"]);
-    dashboard.until("the view again", |screen| !screen.contains("Leave; agents")).await;
+    dashboard.until("the view again", |screen| !screen.contains("Quit; agents")).await;
     dashboard.press(&["q"]);
     dashboard.until_shown("left with 0").await;
 }

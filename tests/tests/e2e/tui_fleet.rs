@@ -36,7 +36,7 @@ async fn a_worker_is_started_by_a_form_looked_at_typed_to_paused_stopped_and_sta
     let (_, repo) = stage.forge.project("shop").await;
     define(&stage, PARROT);
     let dashboard = Dashboard::open(&stage.forge, &[]);
-    dashboard.until_shown("Nothing is at work").await;
+    dashboard.until_shown("Nothing is running").await;
     dashboard.press(&["5"]);
     dashboard.until_shown("No worker").await;
     dashboard.press(&["n"]);
@@ -57,10 +57,10 @@ async fn a_worker_is_started_by_a_form_looked_at_typed_to_paused_stopped_and_sta
     dashboard.press(&["p"]);
     dashboard.until_shown("here with nothing").await;
     dashboard.press(&["q", "i"]);
-    dashboard.until_shown("type to w-1:").await;
+    dashboard.until_shown("type into w-1:").await;
     dashboard.write("good morning");
     dashboard.press(&["Enter"]);
-    dashboard.until_shown("typed to w-1").await;
+    dashboard.until_shown("sent to w-1").await;
     // The screen that is looked at stays fresh.
     dashboard.press(&["p"]);
     dashboard.until_shown("heard good morning").await;
@@ -88,7 +88,7 @@ async fn a_worker_is_started_by_a_form_looked_at_typed_to_paused_stopped_and_sta
     assert!(row(&dashboard.screen(), "w-1").contains("stopped"));
     assert_eq!(stage.sessions(), Vec::<String>::new());
     dashboard.press(&["r"]);
-    dashboard.until_shown("again as it was?").await;
+    dashboard.until_shown("Restart worker w-1 as it was?").await;
     dashboard.press(&["y"]);
     dashboard.until("it runs again", |screen| row(screen, "w-1").contains("running")).await;
     dashboard.press(&["X"]);
@@ -96,7 +96,7 @@ async fn a_worker_is_started_by_a_form_looked_at_typed_to_paused_stopped_and_sta
     dashboard.press(&["y"]);
     dashboard.until_shown("killed w-1").await;
     dashboard.press(&["d"]);
-    dashboard.until_shown("Take w-1 from the list?").await;
+    dashboard.until_shown("Remove w-1 from the list?").await;
     dashboard.press(&["y"]);
     dashboard.until_shown("No worker").await;
 }
@@ -115,7 +115,7 @@ async fn a_foreign_session_is_left_alone_until_it_is_adopted() {
     dashboard.press(&["5"]);
     dashboard.until_shown("unmanaged").await;
     dashboard.press(&["s"]);
-    dashboard.until_shown("not one of Forge's; a adopts it").await;
+    dashboard.until_shown("Forge does not manage it; press a to adopt it").await;
     assert_eq!(stage.forge.get("/api/workers").await.data()[0]["managed"], false);
     dashboard.press(&["a"]);
     dashboard.until_shown("Adopt the session claude-code-sonnet-bravo?").await;
@@ -176,7 +176,7 @@ async fn beads_are_listed_by_section_written_taken_and_closed_and_one_goes_to_a_
     let closed = stage.forge.get(&format!("/api/beads/{floor}?project_id={project}")).await.data();
     assert_eq!(closed["close_reason"], "It lies");
     dashboard.press(&["n"]);
-    dashboard.until_shown("Write a bead down").await;
+    dashboard.until_shown("Create a bead").await;
     dashboard.write("Paint the door");
     dashboard.press(&["Enter", "Enter", "Enter", "Enter", "Enter"]);
     dashboard.until_shown("Ready (2)").await;
@@ -227,7 +227,7 @@ async fn a_crash_is_told_and_seen_and_a_killed_server_comes_back_with_its_worker
     dashboard.until("it is seen", |screen| screen.contains("seen") && !screen.contains("Alerts(1)")).await;
 
     stage.forge.crash();
-    dashboard.until_shown("is away for").await;
+    dashboard.until_shown("disconnected for").await;
     dashboard.press(&["5"]);
     dashboard.until("what was known", |screen| row(screen, "lives").contains("running")).await;
     stage.forge.up().await;

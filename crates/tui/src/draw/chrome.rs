@@ -1,4 +1,4 @@
-//! What is around every view: the views and the server at the top, notices and keys at the bottom.
+//! The frame around every view: tabs and server address at the top, notices and keys at the bottom.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -12,10 +12,10 @@ use crate::state::{Link, State, View};
 use crate::text::{beginning, clean};
 use crate::theme::Tone;
 
-/// What the footer shows besides the keys of the view.
+/// Commands that the footer shows in every view.
 const ALWAYS: [Command; 4] = [Command::Help, Command::Palette, Command::Filter, Command::Quit];
 
-pub fn header(state: &State, frame: &mut Frame, area: Rect) {
+pub(crate) fn header(state: &State, frame: &mut Frame, area: Rect) {
     let theme = state.theme;
     let mut views = Vec::new();
     for (at, view) in View::ALL.into_iter().enumerate() {
@@ -33,11 +33,11 @@ pub fn header(state: &State, frame: &mut Frame, area: Rect) {
     frame.render_widget(Line::from(views), Rect { height: 1, ..area });
     let below = Rect { y: area.y + 1, height: 1, ..area };
     let (tone, text) = match &state.link {
-        Link::Connecting => (Tone::Dim, format!(" asking {} …", state.base)),
+        Link::Connecting => (Tone::Dim, format!(" connecting to {} …", state.base)),
         Link::Up => (Tone::Dim, format!(" {}", state.base)),
         Link::Away { since, why } => {
             let age = figures::age(*since, state.now);
-            (Tone::Bad, format!(" {} is away for {age}; what is shown is old. {}", state.base, clean(why)))
+            (Tone::Bad, format!(" {} disconnected for {age}; data is stale. {}", state.base, clean(why)))
         }
     };
     let text = beginning(&text, usize::from(area.width));
@@ -52,7 +52,7 @@ pub fn header(state: &State, frame: &mut Frame, area: Rect) {
     }
 }
 
-pub fn footer(state: &State, frame: &mut Frame, area: Rect) {
+pub(crate) fn footer(state: &State, frame: &mut Frame, area: Rect) {
     let theme = state.theme;
     let above = Rect { height: 1, ..area };
     if let Some(notice) = &state.notice {
@@ -61,14 +61,14 @@ pub fn footer(state: &State, frame: &mut Frame, area: Rect) {
         let text = beginning(&text, usize::from(area.width));
         frame.render_widget(Line::styled(text, theme.style(tone)), above);
     } else if state.pending > 0 {
-        frame.render_widget(Line::styled(" asked the server …", theme.style(Tone::Dim)), above);
+        frame.render_widget(Line::styled(" waiting for the server …", theme.style(Tone::Dim)), above);
     }
     let own =
         TABLE.iter().filter(|binding| binding.place != Place::Everywhere && binding.holds_in(state.view));
     let common = TABLE.iter().filter(|binding| ALWAYS.contains(&binding.command));
     let mut room = usize::from(area.width);
     let mut spans = Vec::new();
-    // The common ones are never crowded out.
+    // The common keys always have room.
     let common: Vec<(String, &str)> = common.map(|binding| (binding.keys[0].name(), binding.name)).collect();
     let width = |(key, name): &(String, &str)| key.width() + name.width() + 3;
     room = room.saturating_sub(common.iter().map(width).sum());

@@ -1,4 +1,4 @@
-//! The selected row, told in full below its list.
+//! The details of the selected row, below its list.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -9,15 +9,15 @@ use crate::rows::{Fact, detail, table};
 use crate::state::State;
 use crate::theme::Tone;
 
-/// As wide as the labels.
+/// Width of the labels.
 const LABEL: usize = 11;
 
-/// The list above, and below it what its selected row has to tell, or only that.
-pub fn draw(state: &State, frame: &mut Frame, area: Rect) {
+/// The list with the details of the selected row below it, or only the details when zoomed.
+pub(crate) fn draw(state: &State, frame: &mut Frame, area: Rect) {
     let table = table(state);
     let facts = table.thing().map(|thing| detail(thing, &state.data, state.now)).unwrap_or_default();
     if state.zoomed && !facts.is_empty() {
-        tell(state, frame, area, &facts);
+        draw_facts(state, frame, area, &facts);
         return;
     }
     // The list keeps more than half.
@@ -26,11 +26,11 @@ pub fn draw(state: &State, frame: &mut Frame, area: Rect) {
     let [list, below] = Layout::vertical([Constraint::Min(1), Constraint::Length(rows)]).areas(area);
     grid::draw(state, &table, frame, list);
     if rows > 0 {
-        tell(state, frame, below, &facts);
+        draw_facts(state, frame, below, &facts);
     }
 }
 
-fn tell(state: &State, frame: &mut Frame, area: Rect, facts: &[Fact]) {
+fn draw_facts(state: &State, frame: &mut Frame, area: Rect, facts: &[Fact]) {
     let theme = state.theme;
     let [head, body] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(area);
     let width = usize::from(body.width).saturating_sub(LABEL + 2).max(1);

@@ -1,7 +1,7 @@
 //! A table with one selected row.
 //!
-//! Invariant: no cell is wider than its column, in columns of the terminal and not in characters; only the rows that
-//! are seen are drawn.
+//! Invariant: no cell is wider than its column, measured in terminal columns rather than characters; only visible rows
+//! are drawn.
 
 use std::collections::HashMap;
 
@@ -17,13 +17,13 @@ use crate::text::beginning;
 use crate::theme::Tone;
 
 const GAP: usize = 2;
-/// No column takes more than that from the others.
+/// Maximum width of a column that does not bend.
 const WIDEST: usize = 28;
 const LEAST: usize = 6;
-/// Text of this width says something.
+/// Text needs this width to be readable.
 const READABLE: usize = 20;
 
-pub fn draw(state: &State, table: &Table<'_>, frame: &mut Frame, area: Rect) {
+pub(crate) fn draw(state: &State, table: &Table<'_>, frame: &mut Frame, area: Rect) {
     let theme = state.theme;
     if table.rows.is_empty() {
         let line = Line::styled(format!(" {}", table.empty), theme.style(Tone::Dim));
@@ -34,14 +34,14 @@ pub fn draw(state: &State, table: &Table<'_>, frame: &mut Frame, area: Rect) {
     let selected = table.selected.unwrap_or(0);
     let lines = lines(table);
     let middle = lines.iter().position(|line| *line == Shown::Row(selected)).unwrap_or(0);
-    // The selected row is in the middle where there is enough above and below.
+    // Keeps the selected row in the middle where possible.
     let first = middle.saturating_sub(height / 2).min(lines.len().saturating_sub(height));
     let seen: Vec<Shown> = lines.iter().copied().skip(first).take(height).collect();
     let rows = seen.iter().filter_map(|line| match line {
         Shown::Row(at) => Some(*at),
         Shown::Head { .. } => None,
     });
-    // Only these are made into cells, however long the list is.
+    // Only visible rows are turned into cells, however long the list is.
     let cells: HashMap<usize, Vec<Cell>> = rows.map(|at| (at, table.rows[at].cells(state))).collect();
     let widths = widths(table.columns, usize::from(area.width).saturating_sub(2), &cells);
     let sort = state.look().sort;
@@ -89,7 +89,7 @@ enum Shown {
     Row(usize),
 }
 
-/// Rows by their numbers, each section with its heading.
+/// Row numbers, with a heading before each section.
 fn lines(table: &Table<'_>) -> Vec<Shown> {
     let mut lines = Vec::with_capacity(table.rows.len());
     let mut before = None;
@@ -105,12 +105,12 @@ fn lines(table: &Table<'_>) -> Vec<Shown> {
     lines
 }
 
-/// As wide as what is seen needs; the bending ones share what is left.
+/// Each column is as wide as its visible cells need; columns that bend share the rest.
 fn widths(columns: &[Column], room: usize, rows: &HashMap<usize, Vec<Cell>>) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::new();
     for (at, column) in columns.iter().enumerate() {
         let cells = rows.values().filter_map(|cells| cells.get(at)).map(|cell| cell.text.width());
-        // The mark of the order has room beside the head.
+        // Leaves room for the sort mark beside the heading.
         let head = if column.head.is_empty() { 1 } else { column.head.width() + 1 };
         let widest = cells.max().unwrap_or(0).max(head);
         widths.push(if column.bends { widest } else { widest.min(WIDEST) });
@@ -123,14 +123,14 @@ fn widths(columns: &[Column], room: usize, rows: &HashMap<usize, Vec<Cell>>) -> 
         let bending = columns.iter().zip(widths).filter(|(column, _)| column.bends);
         bending.map(|(_, width)| width.saturating_sub(READABLE)).sum()
     };
-    // The last that yields goes first, until those that bend can be read.
+    // Drops yielding columns from the right until the bending ones are readable.
     while over(&widths) > can_bend(&widths) {
         let yields = |at: &usize| columns[*at].yields && widths[*at] > 0;
         let Some(at) = (0..widths.len()).rev().find(yields) else { break };
         widths[at] = 0;
     }
     let mut over = over(&widths);
-    // The widest bending column gives first; when none has more to give, the others do.
+    // Shrinks the widest bending column first, then the others.
     while over > 0 {
         let gives = |bends: bool, least: usize| {
             let found = columns
@@ -179,8 +179,8 @@ fn put(
     }
 }
 
-/// The text, or its beginning with a sign that there is more.
-pub fn fit(text: &str, width: usize) -> String {
+/// The text, cut with an ellipsis if it is too wide.
+pub(crate) fn fit(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }

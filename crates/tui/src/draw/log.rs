@@ -12,19 +12,19 @@ use crate::state::State;
 use crate::text;
 use crate::theme::{Theme, Tone};
 
-/// From this width on, the changes stand beside the log.
+/// From this width on, the changes are shown beside the log.
 const WIDE: u16 = 110;
 const CHANGES: u16 = 40;
-/// Rows of changes below the log where they have no place beside it.
+/// Rows of changes below the log on narrower screens.
 const SHORT: usize = 3;
 
-/// How wide the rows of a log are on a screen of so many columns.
-pub fn row_width(columns: u16) -> usize {
+/// Width of the log's rows on a screen of `columns` columns.
+pub(crate) fn row_width(columns: u16) -> usize {
     let beside = if columns >= WIDE { CHANGES } else { 0 };
     usize::from(columns.saturating_sub(beside)).saturating_sub(2).max(1)
 }
 
-pub fn draw(state: &State, frame: &mut Frame, area: Rect) {
+pub(crate) fn draw(state: &State, frame: &mut Frame, area: Rect) {
     let log = &state.log;
     let [head, body] = Layout::vertical([Constraint::Length(1), Constraint::Min(1)]).areas(area);
     title(state, frame, head);
@@ -80,7 +80,7 @@ fn entries(state: &State, frame: &mut Frame, area: Rect) {
         return say(frame, Tone::Bad, why);
     }
     let (width, height) = (usize::from(area.width).saturating_sub(2).max(1), usize::from(area.height));
-    // From the end upwards, until the screen is full.
+    // From the end upwards until the screen is full.
     let mut rows: Vec<Line> = Vec::new();
     for block in log.blocks() {
         let wrapped: Vec<Line> = block.iter().flat_map(|line| wrap(line, width, theme)).collect();
@@ -93,7 +93,7 @@ fn entries(state: &State, frame: &mut Frame, area: Rect) {
         return say(
             frame,
             Tone::Dim,
-            if log.ended { "The agent said nothing." } else { "waiting for the log …" },
+            if log.ended { "The agent wrote nothing." } else { "waiting for the log …" },
         );
     }
     let start = log.scroll.min(rows.len().saturating_sub(height));
@@ -106,7 +106,7 @@ fn entries(state: &State, frame: &mut Frame, area: Rect) {
     }
 }
 
-/// A line in as many rows as it needs, by the width of its characters.
+/// Wraps a line by the width of its characters.
 fn wrap(line: &text::Line, width: usize, theme: Theme) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
     let (mut row, mut used): (Vec<Span>, usize) = (Vec::new(), 0);
@@ -133,7 +133,7 @@ fn changes(log: &Log, theme: Theme, frame: &mut Frame, area: Rect, most: usize) 
         let numbers = format!("+{} -{}", change.added, change.removed);
         let room = usize::from(area.width).saturating_sub(numbers.width() + 3);
         let path = text::clean(path);
-        // The end of a path says more than its beginning.
+        // The end of a path is more useful than its beginning.
         let mut path = path.as_str();
         while path.width() > room {
             path = path.split_once('/').map_or("", |(_, rest)| rest);

@@ -1,4 +1,4 @@
-//! What stands before the view: help, palette, questions, forms, a worker's screen.
+//! What covers the view: help, palette, questions, forms, a worker's screen.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -14,10 +14,10 @@ use crate::state::{Form, Overlay, State};
 use crate::theme::Tone;
 
 const PALETTE_ROWS: usize = 10;
-/// As wide as the labels of forms.
+/// Width of the labels of forms.
 const LABEL: usize = 12;
 
-pub fn draw(state: &State, frame: &mut Frame, area: Rect, bottom: Rect) {
+pub(crate) fn draw(state: &State, frame: &mut Frame, area: Rect, bottom: Rect) {
     let theme = state.theme;
     let plain = |text: String| Line::styled(text, theme.style(Tone::Plain));
     match &state.overlay {
@@ -33,7 +33,7 @@ pub fn draw(state: &State, frame: &mut Frame, area: Rect, bottom: Rect) {
             let lines: Vec<Line> = lines.collect();
             let most = lines.len().saturating_sub(usize::from(area.height.saturating_sub(4)));
             let lines = lines.into_iter().skip((*scroll).min(most)).collect();
-            let title = format!("{}: keys (j and k scroll, any other key leaves)", state.view.title());
+            let title = format!("{}: keys (j and k scroll, any other key closes)", state.view.title());
             window(state, frame, area, &title, lines, area.width.saturating_sub(4).min(90));
         }
         Some(Overlay::Palette { field, chosen }) => {
@@ -47,7 +47,7 @@ pub fn draw(state: &State, frame: &mut Frame, area: Rect, bottom: Rect) {
                 lines.push(Line::styled(text, style));
             }
             if found.is_empty() {
-                lines.push(Line::styled("nothing has that name here", theme.style(Tone::Dim)));
+                lines.push(Line::styled("no command here matches", theme.style(Tone::Dim)));
             }
             let inner = window(state, frame, area, "Commands", lines, 74);
             cursor(frame, inner, 0, 1 + field.column());
@@ -66,15 +66,15 @@ pub fn draw(state: &State, frame: &mut Frame, area: Rect, bottom: Rect) {
             let text = text.as_deref().unwrap_or("reading its screen …");
             let rows = usize::from(area.height.saturating_sub(4));
             let all: Vec<&str> = text.trim_end().lines().collect();
-            // The end of a screen is where things happen.
+            // The end of the screen is the interesting part.
             let lines = all[all.len().saturating_sub(rows)..].iter().map(|line| plain((*line).to_owned()));
-            let title = format!("{worker} (q leaves)");
+            let title = format!("{worker} (q closes)");
             window(state, frame, area, &title, lines.collect(), area.width.saturating_sub(2));
         }
     }
 }
 
-/// A box in the middle, as high as its lines; answers where the lines are.
+/// Draws a box in the middle, as high as its lines; returns the area inside it.
 fn window(state: &State, frame: &mut Frame, area: Rect, title: &str, lines: Vec<Line>, width: u16) -> Rect {
     let height = (lines.len() as u16 + 2).min(area.height);
     let width = width.min(area.width);
@@ -97,7 +97,7 @@ fn cursor(frame: &mut Frame, inner: Rect, row: u16, column: usize) {
     frame.set_cursor_position((inner.x + column, inner.y + row));
 }
 
-/// The line that is typed, with its end in sight.
+/// The line being typed, with its end visible.
 fn ask(state: &State, frame: &mut Frame, area: Rect, label: &str, field: &Field) {
     let area = Rect { height: 1, ..area };
     let head = format!(" {label}: ");
@@ -144,7 +144,10 @@ fn draw_form(state: &State, frame: &mut Frame, area: Rect, form: &Form) {
     let choices = if names.is_empty() { String::new() } else { format!("Ctrl-N: {names}") };
     let width = 74;
     lines.push(Line::styled(fit(&choices, width - 4), theme.style(Tone::Dim)));
-    lines.push(Line::styled("Tab next   Enter next, at the end done   Esc leave", theme.style(Tone::Dim)));
+    lines.push(Line::styled(
+        "Tab: next field   Enter: next field / submit   Esc: cancel",
+        theme.style(Tone::Dim),
+    ));
     let inner = window(state, frame, area, form.title, lines, width as u16);
     cursor(frame, inner, form.focus as u16, LABEL + form.fields[form.focus].field.column());
 }

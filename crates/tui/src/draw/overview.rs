@@ -10,7 +10,7 @@ use crate::model::{List, Section};
 use crate::state::State;
 use crate::theme::Tone;
 
-pub fn draw(state: &State, frame: &mut Frame, area: Rect) {
+pub(crate) fn draw(state: &State, frame: &mut Frame, area: Rect) {
     let theme = state.theme;
     for (at, (head, parts)) in
         [attempts(state), tasks(state), beads(state), workers(state), money(state)].iter().enumerate()
@@ -25,7 +25,7 @@ pub fn draw(state: &State, frame: &mut Frame, area: Rect) {
 
 type Figures = (&'static str, Vec<(Tone, String)>);
 
-/// What is none is not in the way of what is some.
+/// A count of zero is dimmed.
 fn some(tone: Tone, count: usize, word: &str) -> (Tone, String) {
     (if count == 0 { Tone::Dim } else { tone }, format!("{count} {word}"))
 }
@@ -105,7 +105,7 @@ fn money(state: &State) -> Figures {
     ("Costs", parts)
 }
 
-pub fn total(state: &State, frame: &mut Frame, area: Rect) {
+pub(crate) fn total(state: &State, frame: &mut Frame, area: Rect) {
     let total = &state.data.usage.total;
     let mut text = format!(
         " total {}   {} runs   {} in   {} out",

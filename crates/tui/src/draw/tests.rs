@@ -4,7 +4,7 @@ use ratatui::backend::TestBackend;
 use ratatui::style::Color;
 
 use super::*;
-use crate::fixture::{RUNNING, busy, empty, tell_log};
+use crate::fixture::{RUNNING, busy, empty, fill_log};
 use crate::message::Message;
 use crate::theme::Theme;
 use crate::update::update;
@@ -28,7 +28,7 @@ fn views(size: (u16, u16)) -> String {
     for view in View::ALL {
         press(&mut state, &(view as usize + 1).to_string());
         if view == View::Attempts {
-            tell_log(&mut state, RUNNING);
+            fill_log(&mut state, RUNNING);
         }
         out += &screen(&state, size).to_string();
         out.push('\n');
@@ -52,7 +52,7 @@ fn every_view_at_200x50() {
 }
 
 #[test]
-fn what_stands_before_a_view() {
+fn every_overlay() {
     let mut out = String::new();
     for keys in ["2?", "2:st", "2ffix", "2s", "3n", "4n", "4x", "5n", "5p", "5b", "5X"] {
         let mut state = busy();
@@ -74,7 +74,7 @@ fn any_size_can_be_drawn() {
     for keys in ["1", "2", "4", "5", "6", "2?", "2:", "2f", "2s", "3n", "4n", "5n", "5p"] {
         let mut state = busy();
         press(&mut state, keys);
-        tell_log(&mut state, RUNNING);
+        fill_log(&mut state, RUNNING);
         state.log.scroll = 1000;
         for columns in [1, 2, 10, 40, 79, 80, 81, 110, 300] {
             for rows in [1, 2, 10, 23, 24, 25, 60] {
@@ -92,7 +92,7 @@ fn a_screen_that_is_too_small_says_so_and_nothing_else() {
 }
 
 #[test]
-fn a_row_is_told_in_full_on_the_whole_screen() {
+fn details_fill_the_whole_screen() {
     let mut state = busy();
     press(&mut state, "4jjj");
     update(&mut state, Message::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE)));
@@ -155,7 +155,7 @@ fn the_selected_row_is_in_sight_however_long_the_list_is() {
 }
 
 #[test]
-fn workers_have_signs_where_the_terminal_draws_them_and_the_columns_stay() {
+fn workers_have_emoji_where_the_terminal_draws_them_and_columns_stay_aligned() {
     let columns = |state: &State| {
         let shown = screen(state, (120, 40));
         let buffer = shown.buffer();

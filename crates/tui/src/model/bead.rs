@@ -1,4 +1,4 @@
-//! A bead, as far as it is shown; trackers differ in the rest.
+//! A bead, with the fields that are shown; trackers differ in the rest.
 //!
 //! Invariant: every bead is in exactly one section, whatever its tracker calls its state.
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Bead {
+pub(crate) struct Bead {
     pub id: String,
     #[serde(default)]
     pub title: String,
@@ -33,47 +33,47 @@ pub struct Bead {
     pub close_reason: Option<String>,
     #[serde(default, deserialize_with = "moment")]
     pub updated_at: Option<Millis>,
-    /// Whose list it was read from.
+    /// The project whose list it comes from.
     #[serde(skip)]
     pub project: Option<ProjectId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Dependency {
+pub(crate) struct Dependency {
     pub depends_on_id: String,
     #[serde(rename = "type", default)]
     pub kind: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Comment {
+pub(crate) struct Comment {
     #[serde(default)]
     pub author: String,
     #[serde(default)]
     pub text: String,
 }
 
-/// What Forge knows of a bead besides its tracker.
+/// What Forge itself knows about a bead.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub struct Standing {
+pub(crate) struct Standing {
     pub ready: bool,
     pub blocked_by: Vec<String>,
     pub lease: Option<Held>,
     pub failures: u32,
-    /// Why it waits for a person, if it does.
+    /// Why it needs a person, if it does.
     pub parked: Option<String>,
 }
 
-/// Who has a bead through Forge.
+/// Who holds a bead through Forge.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Held {
+pub(crate) struct Held {
     pub worker: String,
 }
 
-/// Where a bead is listed, in this order.
+/// The sections of the list, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Section {
+pub(crate) enum Section {
     Ready,
     InProgress,
     /// It waits: for other beads, for a day, or for whatever its tracker calls it.
@@ -83,7 +83,7 @@ pub enum Section {
 }
 
 impl Section {
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Section::Ready => "Ready",
             Section::InProgress => "In progress",
@@ -95,7 +95,7 @@ impl Section {
 }
 
 impl Bead {
-    pub fn section(&self) -> Section {
+    pub(crate) fn section(&self) -> Section {
         match self.status.as_deref().unwrap_or("open") {
             "closed" => Section::Closed,
             _ if self.standing.parked.is_some() => Section::Parked,
@@ -105,31 +105,31 @@ impl Bead {
         }
     }
 
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.section() == Section::Closed
     }
 
-    /// How it stands, in a word: its section's, or what its tracker says more exactly.
-    pub fn word(&self) -> String {
+    /// Its state in a word: the section's, or the tracker's where that is more exact.
+    pub(crate) fn word(&self) -> String {
         match (self.section(), self.status.as_deref()) {
             (Section::Blocked, Some(status)) if status != "open" => status.replace('_', " "),
             (section, _) => section.title().to_lowercase(),
         }
     }
 
-    /// Who has it: the name that Forge knows, or the tracker's.
-    pub fn holder(&self) -> Option<&str> {
+    /// Who has it: Forge's name for the holder, or the tracker's.
+    pub(crate) fn holder(&self) -> Option<&str> {
         let held = self.standing.lease.as_ref().map(|held| held.worker.as_str());
         held.or(self.assignee.as_deref()).filter(|name| !name.is_empty())
     }
 
     /// 0 is the most urgent.
-    pub fn urgency(&self) -> i64 {
+    pub(crate) fn urgency(&self) -> i64 {
         self.priority.unwrap_or(0)
     }
 }
 
-/// Trackers write times in many ways; one that cannot be read is none.
+/// Trackers write times in many ways; an unreadable one is ignored.
 fn moment<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Millis>, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(from)?).ok())
 }

@@ -1,6 +1,6 @@
-//! Cells, and the rows of what the board and the ledger have.
+//! Cells, and the rows for questions, attempts, tasks and costs.
 //!
-//! Invariant: every state has a mark and a word besides its tone, and text of strangers is cleaned.
+//! Invariant: every state has a mark and a word besides its tone, and untrusted text is cleaned.
 
 use forge_types::{AttemptStatus, MicroUsd, Millis, TaskStatus, TaskSummary};
 use serde::Serialize;
@@ -12,31 +12,31 @@ use crate::text::clean;
 use crate::theme::Tone;
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cell {
+pub(crate) struct Cell {
     pub text: String,
     pub tone: Tone,
-    /// What it is sorted by, where that is no text.
+    /// The sort key, where it is not the text.
     pub number: Option<f64>,
 }
 
-pub fn cell(tone: Tone, text: impl AsRef<str>) -> Cell {
+pub(crate) fn cell(tone: Tone, text: impl AsRef<str>) -> Cell {
     Cell { text: clean(text.as_ref()).replace('\n', " "), tone, number: None }
 }
 
-pub fn number(tone: Tone, text: impl AsRef<str>, number: f64) -> Cell {
+pub(crate) fn number(tone: Tone, text: impl AsRef<str>, number: f64) -> Cell {
     Cell { number: Some(number), ..cell(tone, text) }
 }
 
-pub fn age(at: Millis, now: Millis) -> Cell {
+pub(crate) fn age(at: Millis, now: Millis) -> Cell {
     number(Tone::Dim, figures::age(at, now), (now.0 - at.0) as f64)
 }
 
-/// Where there is nothing to tell.
-pub fn nothing() -> Cell {
+/// Shown where there is no value.
+pub(crate) fn nothing() -> Cell {
     cell(Tone::Dim, "-")
 }
 
-pub fn money(cost: Option<MicroUsd>) -> Cell {
+pub(crate) fn money(cost: Option<MicroUsd>) -> Cell {
     match cost {
         Some(cost) => number(Tone::Plain, figures::money(cost.0 as f64 / 1e6), cost.0 as f64),
         None => nothing(),
@@ -51,8 +51,8 @@ fn short(id: &str) -> &str {
     id.get(..8).unwrap_or(id)
 }
 
-/// The word of a fieldless variant, as the wire has it.
-pub fn word(value: impl Serialize) -> String {
+/// The wire name of a fieldless variant.
+pub(crate) fn word(value: impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word.replace('_', " "),
         _ => String::new(),
@@ -73,7 +73,7 @@ fn is_asking(attempt: &str, data: &Data) -> bool {
     data.questions.rows().iter().any(|question| question.attempt.as_deref() == Some(attempt))
 }
 
-/// Its state, or that its agent waits for an answer.
+/// Its state, or that its agent has a question.
 fn standing(attempt: &Attempt, data: &Data) -> (Tone, &'static str, String) {
     if is_asking(&attempt.attempt.id.to_string(), data) {
         return (Tone::Warn, "?", "asks".to_owned());
@@ -82,7 +82,7 @@ fn standing(attempt: &Attempt, data: &Data) -> (Tone, &'static str, String) {
     (tone, mark, word(attempt.attempt.status))
 }
 
-pub fn question_row(question: &Question, now: Millis) -> Vec<Cell> {
+pub(crate) fn question_row(question: &Question, now: Millis) -> Vec<Cell> {
     let of = question.attempt.as_deref().map_or("", short);
     vec![
         cell(Tone::Warn, "?"),
@@ -93,7 +93,7 @@ pub fn question_row(question: &Question, now: Millis) -> Vec<Cell> {
     ]
 }
 
-pub fn attempt_line(attempt: &Attempt, data: &Data, now: Millis) -> Vec<Cell> {
+pub(crate) fn attempt_line(attempt: &Attempt, data: &Data, now: Millis) -> Vec<Cell> {
     let (tone, mark, word) = standing(attempt, data);
     let id = attempt.attempt.id.to_string();
     let project = data.project_name(attempt.attempt.project_id);
@@ -110,7 +110,7 @@ pub fn attempt_line(attempt: &Attempt, data: &Data, now: Millis) -> Vec<Cell> {
     ]
 }
 
-pub fn attempt_row(attempt: &Attempt, data: &Data, now: Millis) -> Vec<Cell> {
+pub(crate) fn attempt_row(attempt: &Attempt, data: &Data, now: Millis) -> Vec<Cell> {
     let (tone, mark, word) = standing(attempt, data);
     let Attempt { attempt, task_title } = attempt;
     let id = attempt.id.to_string();
@@ -126,7 +126,7 @@ pub fn attempt_row(attempt: &Attempt, data: &Data, now: Millis) -> Vec<Cell> {
     ]
 }
 
-pub fn task_row(summary: &TaskSummary, data: &Data, now: Millis) -> Vec<Cell> {
+pub(crate) fn task_row(summary: &TaskSummary, data: &Data, now: Millis) -> Vec<Cell> {
     let task = &summary.task;
     let (tone, mark) = match task.status {
         TaskStatus::Todo | TaskStatus::Agent => (Tone::Plain, "."),
@@ -147,7 +147,7 @@ pub fn task_row(summary: &TaskSummary, data: &Data, now: Millis) -> Vec<Cell> {
     ]
 }
 
-pub fn spent_row(spent: &Spent) -> Vec<Cell> {
+pub(crate) fn spent_row(spent: &Spent) -> Vec<Cell> {
     vec![
         cell(Tone::Strong, spent.name()),
         count(spent.runs),
@@ -158,8 +158,8 @@ pub fn spent_row(spent: &Spent) -> Vec<Cell> {
     ]
 }
 
-/// With how the model served, where the server tells it.
-pub fn model_spent_row(spent: &Spent, served: &[ModelServed]) -> Vec<Cell> {
+/// With the model's performance, where the server reports it.
+pub(crate) fn model_spent_row(spent: &Spent, served: &[ModelServed]) -> Vec<Cell> {
     let served = served.iter().find(|one| Some(one.model.as_str()) == spent.model.as_deref());
     let share = served.and_then(|one| one.cache_hit_rate);
     let latency = served.and_then(|one| one.avg_latency_ms);
@@ -171,7 +171,7 @@ pub fn model_spent_row(spent: &Spent, served: &[ModelServed]) -> Vec<Cell> {
     row
 }
 
-pub fn worker_spent_row(spent: &WorkerSpent) -> Vec<Cell> {
+pub(crate) fn worker_spent_row(spent: &WorkerSpent) -> Vec<Cell> {
     let gain = spent.efficiency_score;
     vec![
         cell(Tone::Strong, &spent.worker_id),

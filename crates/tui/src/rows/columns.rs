@@ -1,12 +1,12 @@
 //! The columns of all lists.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Column {
+pub(crate) struct Column {
     pub head: &'static str,
     pub is_right: bool,
-    /// Gives way when there is little room.
+    /// Shrinks when space is short.
     pub bends: bool,
-    /// Is left out before what bends cannot be read any more.
+    /// Is left out before bending columns become unreadable.
     pub yields: bool,
 }
 
@@ -28,8 +28,9 @@ const fn bending(head: &'static str) -> Column {
     Column { head, is_right: false, bends: true, yields: false }
 }
 
-pub const OVERVIEW: &[Column] = &[column(""), column("WHAT"), column("ID"), right("AGE"), bending("TITLE")];
-pub const ATTEMPTS: &[Column] = &[
+pub(crate) const OVERVIEW: &[Column] =
+    &[column(""), column("WHAT"), column("ID"), right("AGE"), bending("TITLE")];
+pub(crate) const ATTEMPTS: &[Column] = &[
     column(""),
     column("ID"),
     column("STATUS"),
@@ -39,7 +40,7 @@ pub const ATTEMPTS: &[Column] = &[
     bending("TITLE"),
     bending("BRANCH").yielding(),
 ];
-pub const TASKS: &[Column] = &[
+pub(crate) const TASKS: &[Column] = &[
     column(""),
     column("ID"),
     column("STATUS"),
@@ -48,7 +49,7 @@ pub const TASKS: &[Column] = &[
     right("AGE"),
     bending("TITLE"),
 ];
-pub const BEADS: &[Column] = &[
+pub(crate) const BEADS: &[Column] = &[
     column(""),
     column("ID"),
     column("P"),
@@ -59,7 +60,7 @@ pub const BEADS: &[Column] = &[
     bending("PROJECT").yielding(),
     bending("TITLE"),
 ];
-pub const WORKERS: &[Column] = &[
+pub(crate) const WORKERS: &[Column] = &[
     column(""),
     column("ID"),
     column("PHASE"),
@@ -69,11 +70,11 @@ pub const WORKERS: &[Column] = &[
     right("MB").yielding(),
     right("AGE"),
     bending("WORK"),
-    bending("LAST WORD").yielding(),
+    bending("LAST MESSAGE").yielding(),
 ];
-pub const DAY_COSTS: &[Column] =
+pub(crate) const DAY_COSTS: &[Column] =
     &[bending("DAY"), right("RUNS"), right("INPUT"), right("CACHED"), right("OUTPUT"), right("COST")];
-pub const MODEL_COSTS: &[Column] = &[
+pub(crate) const MODEL_COSTS: &[Column] = &[
     bending("MODEL"),
     right("RUNS"),
     right("INPUT"),
@@ -83,7 +84,7 @@ pub const MODEL_COSTS: &[Column] = &[
     right("CACHE HITS").yielding(),
     right("LATENCY").yielding(),
 ];
-pub const WORKER_COSTS: &[Column] = &[
+pub(crate) const WORKER_COSTS: &[Column] = &[
     bending("WORKER"),
     column("TIER"),
     right("CALLS"),
@@ -91,7 +92,7 @@ pub const WORKER_COSTS: &[Column] = &[
     right("COST"),
     right("TOKENS PER $"),
 ];
-pub const ROUTING: &[Column] = &[
+pub(crate) const ROUTING: &[Column] = &[
     column(""),
     column("WORK"),
     right("SCORE").yielding(),
@@ -104,7 +105,7 @@ pub const ROUTING: &[Column] = &[
     right("AGE"),
     bending("TITLE"),
 ];
-pub const ALERTS: &[Column] = &[
+pub(crate) const ALERTS: &[Column] = &[
     column(""),
     column("SEVERITY"),
     column("KIND"),

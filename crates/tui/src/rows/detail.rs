@@ -1,6 +1,6 @@
-//! The selected row, told in full.
+//! The details of the selected row.
 //!
-//! Invariant: everything comes from what was read already; a fact that is not there has no line.
+//! Invariant: details come from data already read; a missing fact has no line.
 
 use forge_types::{Alert, Millis, ProjectId, Routing, TaskSummary};
 
@@ -12,9 +12,9 @@ use crate::model::{Bead, Data, Section, Worker};
 use crate::text::clean;
 use crate::theme::Tone;
 
-/// A line of a detail; text may be longer than a row.
+/// One line of the details; the text may be longer than a row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fact {
+pub(crate) struct Fact {
     pub label: &'static str,
     pub text: String,
     pub tone: Tone,
@@ -28,7 +28,7 @@ impl Facts {
         self.toned(Tone::Plain, label, text);
     }
 
-    /// Each line on its own, the label only once.
+    /// One fact per line, with the label only on the first.
     fn toned(&mut self, tone: Tone, label: &'static str, text: impl AsRef<str>) {
         let lines: Vec<String> = clean(text.as_ref()).trim_end().lines().map(str::to_owned).collect();
         for (at, text) in lines.into_iter().enumerate() {
@@ -37,8 +37,8 @@ impl Facts {
     }
 }
 
-/// What the row has to tell besides its cells; nothing where it has no more.
-pub fn detail(thing: &Thing<'_>, data: &Data, now: Millis) -> Vec<Fact> {
+/// Facts about the row besides its cells; empty if there are none.
+pub(crate) fn detail(thing: &Thing<'_>, data: &Data, now: Millis) -> Vec<Fact> {
     let mut facts = Facts::default();
     match thing {
         Thing::Worker(worker) => tell_worker(&mut facts, worker, data, now),
@@ -58,12 +58,12 @@ fn ago(at: Millis, now: Millis) -> String {
 fn tell_worker(facts: &mut Facts, worker: &Worker, data: &Data, now: Millis) {
     let (tone, _, stands) = standing(worker);
     let row = &worker.facts;
-    let looked_at = if worker.attached { ", somebody looks at it" } else { "" };
+    let looked_at = if worker.attached { ", somebody is attached" } else { "" };
     facts.toned(tone, "phase", format!("{stands}, started {}{looked_at}", ago(worker.since(), now)));
     if let Some((tone, words)) = health_words(worker) {
         facts.toned(tone, "health", words);
     } else if !worker.managed {
-        facts.say("", "Not one of Forge's: it is left alone until a adopts it.");
+        facts.say("", "Not managed by Forge; press a to adopt it.");
     }
     facts.say("note", row.note.as_deref().unwrap_or_default());
     if let Some(until) = row.parked_until {
@@ -91,7 +91,7 @@ fn tell_worker(facts: &mut Facts, worker: &Worker, data: &Data, now: Millis) {
     }
 }
 
-/// A bead by its name, with how it stands.
+/// A bead by id, with its state.
 fn named(id: &str, project: Option<ProjectId>, data: &Data) -> String {
     match data.bead(id, project) {
         Some(bead) => format!("{id} ({}) {}", bead.word(), bead.title),
@@ -150,7 +150,7 @@ fn tell_routing(facts: &mut Facts, routing: &Routing) {
     facts.say(
         "score",
         format!(
-            "{} = priority {} + type {} + complexity {} + availability {} (it looked {} of 100 hard)",
+            "{} = priority {} + type {} + complexity {} + availability {} (difficulty {}/100)",
             score.total(),
             score.priority,
             score.kind,
@@ -166,10 +166,10 @@ fn tell_routing(facts: &mut Facts, routing: &Routing) {
         match (routing.actual_cost, decision.estimated_cost) {
             (Some(actual), Some(estimate)) if estimate.0 > 0 => {
                 let percent = (actual.0 as f64 / estimate.0 as f64 * 100.0).round();
-                format!("{}, {percent} % of the {} that were expected", usd(actual), usd(estimate))
+                format!("{}, {percent} % of the expected {}", usd(actual), usd(estimate))
             }
-            (Some(actual), _) => format!("{}; there was nothing to expect it from", usd(actual)),
-            (None, Some(estimate)) => format!("not known yet, {} are expected", usd(estimate)),
+            (Some(actual), _) => format!("{}; no estimate", usd(actual)),
+            (None, Some(estimate)) => format!("not known yet, expected {}", usd(estimate)),
             (None, None) => String::new(),
         },
     );

@@ -1,4 +1,4 @@
-//! Rows of what the fleet has: beads, workers, decisions, alerts.
+//! Rows for beads, workers, routing decisions and alerts.
 
 use forge_types::{Alert, HealthLevel, Millis, Outcome, Routing, Severity, WorkerPhase};
 
@@ -7,7 +7,7 @@ use crate::model::{Bead, Data, Section, Worker};
 use crate::state::State;
 use crate::theme::Tone;
 
-pub fn bead_tone(bead: &Bead) -> (Tone, &'static str) {
+pub(crate) fn bead_tone(bead: &Bead) -> (Tone, &'static str) {
     match bead.section() {
         Section::Ready => (Tone::Plain, "."),
         Section::InProgress => (Tone::Busy, ">"),
@@ -17,7 +17,7 @@ pub fn bead_tone(bead: &Bead) -> (Tone, &'static str) {
     }
 }
 
-pub fn bead_row(bead: &Bead, data: &Data, now: Millis) -> Vec<Cell> {
+pub(crate) fn bead_row(bead: &Bead, data: &Data, now: Millis) -> Vec<Cell> {
     let (tone, mark) = bead_tone(bead);
     let project = bead.project.map_or("", |id| data.project_name(id));
     let urgency = bead.urgency();
@@ -34,7 +34,7 @@ pub fn bead_row(bead: &Bead, data: &Data, now: Millis) -> Vec<Cell> {
     ]
 }
 
-pub fn phase_tone(phase: WorkerPhase) -> (Tone, &'static str) {
+pub(crate) fn phase_tone(phase: WorkerPhase) -> (Tone, &'static str) {
     match phase {
         WorkerPhase::Starting | WorkerPhase::Recovering => (Tone::Busy, "~"),
         WorkerPhase::Running => (Tone::Good, ">"),
@@ -52,8 +52,8 @@ fn health_tone(level: HealthLevel) -> Tone {
     }
 }
 
-/// The level, and what was found; nothing for one that is not Forge's, or that ended as it should.
-pub fn health_words(worker: &Worker) -> Option<(Tone, String)> {
+/// Level and findings; empty for a worker that Forge does not manage, or that ended normally.
+pub(crate) fn health_words(worker: &Worker) -> Option<(Tone, String)> {
     let level = worker.facts.fares().filter(|_| worker.managed)?;
     let findings: Vec<String> = worker.facts.health.findings.iter().map(word).collect();
     let words = match findings.is_empty() {
@@ -63,8 +63,8 @@ pub fn health_words(worker: &Worker) -> Option<(Tone, String)> {
     Some((health_tone(level), words))
 }
 
-/// Ours by their phase; what is not Forge's is told apart by a mark and a word.
-pub fn standing(worker: &Worker) -> (Tone, &'static str, String) {
+/// Managed workers by phase; the others have a mark and a word of their own.
+pub(crate) fn standing(worker: &Worker) -> (Tone, &'static str, String) {
     if !worker.managed {
         return (Tone::Dim, "o", "unmanaged".to_owned());
     }
@@ -72,7 +72,7 @@ pub fn standing(worker: &Worker) -> (Tone, &'static str, String) {
     (tone, mark, word(worker.facts.phase))
 }
 
-pub fn worker_row(worker: &Worker, state: &State) -> Vec<Cell> {
+pub(crate) fn worker_row(worker: &Worker, state: &State) -> Vec<Cell> {
     let State { data, now, emoji, .. } = state;
     let (tone, mark, stands) = standing(worker);
     let facts = &worker.facts;
@@ -93,16 +93,16 @@ pub fn worker_row(worker: &Worker, state: &State) -> Vec<Cell> {
     ]
 }
 
-pub fn outcome_words(routing: &Routing) -> (Tone, &'static str, String) {
+pub(crate) fn outcome_words(routing: &Routing) -> (Tone, &'static str, String) {
     match routing.outcome {
-        None => (Tone::Busy, ">", "at work".to_owned()),
+        None => (Tone::Busy, ">", "running".to_owned()),
         Some(outcome @ Outcome::Closed) => (Tone::Good, "+", word(outcome)),
         Some(outcome @ Outcome::Released) => (Tone::Warn, "x", word(outcome)),
         Some(outcome @ Outcome::Parked) => (Tone::Bad, "!", word(outcome)),
     }
 }
 
-pub fn routing_row(routing: &Routing, now: Millis) -> Vec<Cell> {
+pub(crate) fn routing_row(routing: &Routing, now: Millis) -> Vec<Cell> {
     let (tone, mark, outcome) = outcome_words(routing);
     let score = routing.score.total();
     vec![
@@ -120,12 +120,12 @@ pub fn routing_row(routing: &Routing, now: Millis) -> Vec<Cell> {
     ]
 }
 
-/// Nobody has seen or solved it.
-pub fn is_open(alert: &Alert) -> bool {
+/// Neither acknowledged nor resolved.
+pub(crate) fn is_open(alert: &Alert) -> bool {
     alert.acknowledged_at.is_none() && alert.resolved_at.is_none()
 }
 
-pub fn alert_tone(alert: &Alert) -> (Tone, &'static str) {
+pub(crate) fn alert_tone(alert: &Alert) -> (Tone, &'static str) {
     match alert.severity {
         _ if !is_open(alert) => (Tone::Dim, "."),
         Severity::Critical => (Tone::Bad, "!"),
@@ -142,7 +142,7 @@ fn alert_word(alert: &Alert) -> String {
     }
 }
 
-pub fn alert_line(alert: &Alert, now: Millis) -> Vec<Cell> {
+pub(crate) fn alert_line(alert: &Alert, now: Millis) -> Vec<Cell> {
     let (tone, mark) = alert_tone(alert);
     vec![
         cell(tone, mark),
@@ -153,7 +153,7 @@ pub fn alert_line(alert: &Alert, now: Millis) -> Vec<Cell> {
     ]
 }
 
-pub fn alert_row(alert: &Alert, now: Millis) -> Vec<Cell> {
+pub(crate) fn alert_row(alert: &Alert, now: Millis) -> Vec<Cell> {
     let (tone, mark) = alert_tone(alert);
     vec![
         cell(tone, mark),

@@ -1,4 +1,4 @@
-//! What a row is made from. Its cells are made only for rows that are seen, or that are filtered or sorted by.
+//! What a row shows. Cells are built only for rows that are visible, or to filter and sort.
 
 use forge_types::{Alert, Millis, Routing, TaskSummary};
 
@@ -10,7 +10,7 @@ use crate::model::{Attempt, Bead, Data, Question, Spent, Worker, WorkerSpent};
 use crate::state::{State, Subject, View};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Thing<'a> {
+pub(crate) enum Thing<'a> {
     Question(&'a Question),
     Attempt(&'a Attempt),
     Task(&'a TaskSummary),
@@ -23,7 +23,7 @@ pub enum Thing<'a> {
 }
 
 impl Thing<'_> {
-    pub fn subject(&self) -> Subject {
+    pub(crate) fn subject(&self) -> Subject {
         match self {
             Thing::Question(question) => Subject::Question(question.id.clone()),
             Thing::Attempt(attempt) => Subject::Attempt(attempt.attempt.id.to_string()),
@@ -38,7 +38,7 @@ impl Thing<'_> {
     }
 
     /// The moment whose age the row shows.
-    pub fn at(&self) -> Option<Millis> {
+    pub(crate) fn at(&self) -> Option<Millis> {
         match self {
             Thing::Question(question) => Some(question.created_at),
             Thing::Attempt(attempt) => Some(attempt.attempt.created_at),
@@ -51,15 +51,15 @@ impl Thing<'_> {
         }
     }
 
-    /// The heading under which it stands while nothing else was sorted by.
-    pub fn section(&self) -> Option<&'static str> {
+    /// Its section heading, used while no sort order is chosen.
+    pub(crate) fn section(&self) -> Option<&'static str> {
         match self {
             Thing::Bead(bead) => Some(bead.section().title()),
             _ => None,
         }
     }
 
-    pub fn cells(&self, state: &State) -> Vec<Cell> {
+    pub(crate) fn cells(&self, state: &State) -> Vec<Cell> {
         let State { data, now, view, .. } = state;
         let (now, is_line) = (*now, *view == View::Overview);
         match self {
@@ -79,8 +79,8 @@ impl Thing<'_> {
     }
 }
 
-/// Those at work first, then those of others, then what has ended.
-pub fn workers(data: &Data) -> Vec<Thing<'_>> {
+/// Running workers first, then unmanaged ones, then ended ones.
+pub(crate) fn workers(data: &Data) -> Vec<Thing<'_>> {
     let mut workers: Vec<&Worker> = data.workers.rows().iter().collect();
     workers.sort_by_key(|worker| match (worker.is_kept(), worker.managed) {
         (true, _) => 0,

@@ -16,7 +16,7 @@ use crate::message::{Event, Message};
 
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// A project that nobody has: its tasks are none, and the answer tells how far the event log is.
+/// A project that does not exist. It has no tasks, and the reply says how far the event log is.
 const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
 
 pub async fn listen(api: Client, messages: mpsc::Sender<Message>) {
@@ -80,7 +80,7 @@ fn read(message: &forge_client::Message) -> Vec<Event> {
     }
 }
 
-/// What is newer than this dashboard is left out.
+/// Skips what this version does not know.
 fn of<T: DeserializeOwned>(data: &str, event: impl FnOnce(T) -> Event) -> Vec<Event> {
     match serde_json::from_str(data) {
         Ok(thing) => vec![event(thing)],
@@ -122,13 +122,13 @@ mod tests {
         let run =
             json!({"id": "r", "task_attempt_id": "a", "run_reason": "codingagent", "status": "running"});
         let patch = json!([{"op": "replace", "path": "/execution_processes/r", "value": run}]);
-        let told = RunNews {
+        let expected = RunNews {
             id: "r".into(),
             task_attempt_id: Some("a".into()),
             run_reason: "codingagent".into(),
             status: "running".into(),
         };
-        assert_eq!(events("json_patch", &patch), [Event::Run(told)]);
+        assert_eq!(events("json_patch", &patch), [Event::Run(expected)]);
         let gone =
             json!([{"op": "remove", "path": "/tasks/t"}, {"op": "remove", "path": "/task_attempts/a"}]);
         assert_eq!(

@@ -1,7 +1,6 @@
-//! The log and the changes of the attempt that is looked at.
+//! The log and the changes of the selected attempt.
 //!
-//! Invariant: one attempt at a time; whoever turns to another one stops hearing of the first. Passing over a row does
-//! not open its streams.
+//! Invariant: one attempt at a time; selecting another ends the streams of the first. Moving past a row opens none.
 
 use std::time::Duration;
 
@@ -14,9 +13,9 @@ use crate::fault;
 use crate::message::{LogNews, Message, RunNews};
 use crate::model::Changed;
 
-/// A selection that stays this long is looked at.
+/// A selection must last this long before its streams open.
 const GLANCE: Duration = Duration::from_millis(100);
-/// Runs whose logs are read; the dashboard is for the present, `forge view` tells everything.
+/// Number of latest runs whose logs are read; `forge view` shows all of them.
 const RECENT: usize = 8;
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -89,9 +88,9 @@ async fn read(
         let first = stream.next().await?;
         let mut message = Some(first.ok_or_else(|| Error::new(Kind::Cut, "the log was cut off"))?);
         let mut entries = Vec::new();
-        // What came together is told together.
-        while let Some(told) = message {
-            let mut frame: Value = serde_json::from_str(&told.data).unwrap_or_default();
+        // Entries that arrive together are sent together.
+        while let Some(event) = message {
+            let mut frame: Value = serde_json::from_str(&event.data).unwrap_or_default();
             finished |= frame["finished"] == true;
             entries.extend(patches(&mut frame).filter_map(|(path, value)| {
                 let index = path.parse().ok()?;
@@ -127,7 +126,7 @@ async fn tell_changes(api: &Client, attempt: &str, messages: &mpsc::Sender<Messa
     }
 }
 
-/// What is below `/entries/`, with its new content or none.
+/// Paths below `/entries/`, with the new content or none.
 fn patches(frame: &mut Value) -> impl Iterator<Item = (String, Option<Value>)> {
     let changes = match frame["JsonPatch"].take() {
         Value::Array(changes) => changes,
@@ -149,14 +148,14 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_frame_tells_what_is_new_and_what_is_gone() {
+    fn a_frame_lists_what_is_new_and_what_is_gone() {
         let mut frame = json!({"seq": 3, "JsonPatch": [
             {"op": "add", "path": "/entries/0", "value": {"type": "NORMALIZED_ENTRY", "content": {"a": 1}}},
             {"op": "remove", "path": "/entries/src~1main.rs"},
             {"op": "add", "path": "/elsewhere/1", "value": {}},
         ]});
-        let told: Vec<_> = patches(&mut frame).collect();
-        assert_eq!(told, [("0".to_owned(), Some(json!({"a": 1}))), ("src~1main.rs".to_owned(), None)]);
+        let found: Vec<_> = patches(&mut frame).collect();
+        assert_eq!(found, [("0".to_owned(), Some(json!({"a": 1}))), ("src~1main.rs".to_owned(), None)]);
         assert_eq!(patches(&mut json!({"finished": true})).count(), 0);
     }
 }

@@ -1,6 +1,6 @@
-//! The terminal: taken, lent to a command, and given back.
+//! The terminal: taken, lent to a command, and restored.
 //!
-//! Invariant: it is given back on every way out, a panic included.
+//! Invariant: it is restored on every exit, even after a panic.
 
 use std::io::stdout;
 use std::path::Path;
@@ -18,39 +18,39 @@ use crate::draw::draw;
 use crate::message::Attach;
 use crate::state::State;
 
-pub struct Screen {
+pub(crate) struct Screen {
     terminal: DefaultTerminal,
 }
 
 impl Screen {
-    pub fn enter() -> Result<Self> {
-        // This also sees to it that a panic gives the terminal back.
+    pub(crate) fn enter() -> Result<Self> {
+        // This also restores the terminal after a panic.
         let terminal = ratatui::try_init().context("cannot take the terminal")?;
         accept_pastes();
         Ok(Self { terminal })
     }
 
-    pub fn size(&self) -> (u16, u16) {
+    pub(crate) fn size(&self) -> (u16, u16) {
         self.terminal.size().map_or((80, 24), |size| (size.width, size.height))
     }
 
-    pub fn draw(&mut self, state: &State) -> Result<()> {
+    pub(crate) fn draw(&mut self, state: &State) -> Result<()> {
         self.terminal.draw(|frame| draw(state, frame)).context("cannot write to the terminal")?;
         Ok(())
     }
 
-    /// Draws everything, whatever stands there.
-    pub fn repaint(&mut self, state: &State) -> Result<()> {
-        // `clear` would ask the terminal where its cursor is, and the answer would come as keys.
+    /// Redraws everything, whatever is on the screen.
+    pub(crate) fn repaint(&mut self, state: &State) -> Result<()> {
+        // `clear` would query the cursor position, and the reply would arrive as keys.
         let (width, height) = self.size();
         let whole = Rect { width, height, ..Rect::default() };
         self.terminal.resize(whole).context("cannot write to the terminal")?;
         self.draw(state)
     }
 
-    /// Gives the terminal to a command until it ends; what went wrong with the command is told inside.
-    pub async fn lend(&mut self, program: &Path, attach: &Attach) -> Result<Result<(), String>> {
-        give_back();
+    /// Hands the terminal to a command until it ends; the inner result is the command's.
+    pub(crate) async fn lend(&mut self, program: &Path, attach: &Attach) -> Result<Result<(), String>> {
+        restore();
         let mut command = tokio::process::Command::new(program);
         command.args(&attach.args).stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::piped());
         let ended = command.kill_on_drop(true).spawn();
@@ -77,29 +77,29 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        give_back();
+        restore();
     }
 }
 
 /// A terminal that cannot ring is silent.
-pub fn ring() {
+pub(crate) fn ring() {
     let _ = execute!(stdout(), Print('\u{7}'));
 }
 
-/// Until the person has read what stands there.
+/// Waits until the person has read the output.
 async fn wait_for_enter() {
-    println!("\n-- Enter goes back to the dashboard");
+    println!("\n-- Press Enter to return to the dashboard");
     let mut line = String::new();
     let _ = tokio::task::spawn_blocking(move || std::io::stdin().read_line(&mut line)).await;
 }
 
-/// Only terminals that know it paste as one; the others type.
+/// Terminals that do not support it send pasted text as keys.
 fn accept_pastes() {
     let _ = execute!(stdout(), EnableBracketedPaste);
 }
 
-/// A terminal that is gone cannot be restored, and need not be.
-fn give_back() {
+/// A terminal that is gone cannot be restored and need not be.
+fn restore() {
     let _ = execute!(stdout(), DisableBracketedPaste);
     let _ = ratatui::try_restore();
 }

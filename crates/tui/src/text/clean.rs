@@ -1,10 +1,10 @@
-//! Text of strangers, made harmless for a terminal.
+//! Makes untrusted text harmless for a terminal.
 //!
-//! Invariants: nothing that is left can move the cursor, change colours or titles, or turn the direction of writing;
-//! cleaning the beginning of a text gives the beginning of the cleaned text, so growing text can be cleaned as it grows.
+//! Invariants: cleaned text cannot move the cursor, change colours or titles, or change the writing direction; cleaning
+//! a prefix gives a prefix of the cleaned text, so growing text can be cleaned as it grows.
 
-/// Without escape sequences and control characters; tabs are four blanks, and a line that was overwritten in place
-/// (`\r`) is shown as lines.
+/// Removes escape sequences and control characters; a tab becomes four spaces, and a line overwritten in place (`\r`)
+/// becomes several lines.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -25,7 +25,8 @@ pub fn clean(text: &str) -> String {
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-/// What follows an escape: a control sequence, a string up to its terminator (or the line's end), or one character.
+/// Skips what follows an escape: a control sequence, a string up to its terminator or the end of the line, or one
+/// character.
 fn skip_sequence(chars: &mut Chars<'_>) {
     match chars.next() {
         Some('[') => skip_parameters(chars),
@@ -53,7 +54,7 @@ fn skip_parameters(chars: &mut Chars<'_>) {
     chars.next_if(|c| ('\u{40}'..='\u{7e}').contains(c));
 }
 
-/// Overrides, isolates and marks that make text read differently from what it is.
+/// Bidirectional controls, which make text read differently from what it is.
 pub fn turns_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{061c}')
 }
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_left_that_could_move_the_cursor() {
+    fn cleaned_text_cannot_move_the_cursor() {
         let cases = [
             ("\u{1b}[31mred\u{1b}[0m", "red"),
             ("a\u{1b}[2J\u{1b}[1;1Hb", "ab"),
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_a_text_cleans_to_the_beginning_of_the_whole() {
+    fn a_prefix_cleans_to_a_prefix() {
         let whole = "a\u{1b}[31;1mb\u{1b}]0;t\u{7}c\r\nd\re\u{1b}(Bf\u{9b}5Cg";
         let cleaned = clean(whole);
         for (at, _) in whole.char_indices() {

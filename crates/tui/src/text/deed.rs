@@ -1,7 +1,7 @@
-//! What an agent does with its tools: a line for the call, some for its result, and everything when a person is asked.
+//! What an agent does with its tools: one line for the call, a few for its result, and all details in a question.
 //!
-//! Invariant: a call is one line (a list of things to do has one for each) and its result at most [`OUTPUT_LINES`] and a
-//! few; a question shows what will be done in full up to [`QUESTION_LINES`] and says when there is more.
+//! Invariant: a call is one line (a to-do list has one per item), its result about [`OUTPUT_LINES`] lines at most; a
+//! question shows up to [`QUESTION_LINES`] lines of what will be done and says when there are more.
 
 use forge_types::{ActionType, EntryType, ExitStatus, FileChange, NormalizedEntry, TodoItem, ToolStatus};
 use serde_json::Value;
@@ -43,18 +43,18 @@ pub fn head(entry: &NormalizedEntry) -> Vec<Line> {
     }
 }
 
-/// Whether the entry is a list that is told again when it changes.
+/// Whether the entry is a list that is shown again when it changes.
 pub fn is_list(entry: &NormalizedEntry) -> bool {
     let EntryType::ToolUse { action_type, .. } = &entry.entry_type else { return false };
     matches!(action_type, ActionType::TodoManagement { .. })
 }
 
-/// Says which call a result belongs to that comes after other lines.
+/// Repeats the call before a result that comes after other lines.
 pub fn reminder(head: &[Line]) -> Vec<Line> {
     head.first().map(|line| line.after(Ink::Dim, "↳ ")).into_iter().collect()
 }
 
-/// What came of it.
+/// The result.
 pub fn result(entry: &NormalizedEntry) -> Vec<Line> {
     let EntryType::ToolUse { action_type, status, .. } = &entry.entry_type else { return Vec::new() };
     let mut lines = Vec::new();
@@ -64,7 +64,7 @@ pub fn result(entry: &NormalizedEntry) -> Vec<Line> {
             let mut output = result.output.as_deref().unwrap_or_default();
             if let Some(ExitStatus::ExitCode { code }) = result.exit_status {
                 exit = Some(code);
-                // Some agents say it in the output too.
+                // Some agents repeat it in the output.
                 output = output.strip_prefix(&format!("Exit code {code}")).unwrap_or(output);
             }
             lines.extend(output_lines(output, OUTPUT_LINES));
@@ -89,7 +89,7 @@ pub fn result(entry: &NormalizedEntry) -> Vec<Line> {
     lines
 }
 
-/// What a person needs to know who is asked whether this may be done.
+/// What a person needs to know to allow or deny it.
 pub fn question(entry: &NormalizedEntry) -> Vec<Line> {
     let EntryType::ToolUse { tool_name, action_type, .. } = &entry.entry_type else { return Vec::new() };
     let asks = |what: &str| {
@@ -117,7 +117,7 @@ pub fn question(entry: &NormalizedEntry) -> Vec<Line> {
             let text = serde_json::to_string_pretty(arguments).unwrap_or_default();
             with(asks("be used with"), body_lines(&text, |line| indented(Ink::Plain, line)))
         }
-        _ => asks(&format!("go on: {}", entry.content)),
+        _ => asks(&format!("continue: {}", entry.content)),
     }
 }
 
@@ -211,15 +211,12 @@ fn body_lines(text: &str, line: impl Fn(&str) -> Line) -> Vec<Line> {
     let count = text.lines().count();
     let mut lines: Vec<Line> = text.lines().take(QUESTION_LINES).map(line).collect();
     if count > QUESTION_LINES {
-        lines.push(indented(
-            Ink::Yellow,
-            &format!("… {} more lines that are not shown here", count - QUESTION_LINES),
-        ));
+        lines.push(indented(Ink::Yellow, &format!("… {} more lines are not shown", count - QUESTION_LINES)));
     }
     lines
 }
 
-/// Nothing of a question is cut off at the edge.
+/// No part of a question is cut off.
 fn indented(ink: Ink, text: &str) -> Line {
     Line::new(ink, &format!("    {text}")).whole()
 }

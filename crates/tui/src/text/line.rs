@@ -1,7 +1,7 @@
-//! Lines of pieces with ink, put on a page of some width.
+//! Lines of coloured pieces, printed on a page of a given width.
 //!
-//! Invariant: without colours the text of a line is the same; a line that is wider than its page is cut and says so,
-//! unless it must be seen whole.
+//! Invariant: colours do not change the text of a line; a line wider than its page is cut with an ellipsis, unless it
+//! must be shown whole.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -24,10 +24,10 @@ pub enum Colours {
     Off,
 }
 
-/// Where lines are put.
+/// Where lines are printed.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
-    /// Columns; `usize::MAX` when it is no terminal.
+    /// Columns; `usize::MAX` if it is not a terminal.
     pub width: usize,
     pub colours: Colours,
 }
@@ -57,12 +57,12 @@ pub struct Line {
     edge: Edge,
 }
 
-/// What becomes of the part that has no room.
+/// What happens to the part that does not fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Edge {
     #[default]
     Cut,
-    /// The terminal goes on with it on the next row.
+    /// The terminal wraps it.
     Leave,
 }
 
@@ -71,25 +71,25 @@ impl Line {
         Self::default().and(ink, text)
     }
 
-    /// Text of strangers is welcome: it is cleaned and stays on the line.
+    /// The text may be untrusted: it is cleaned and stays on the line.
     pub fn and(mut self, ink: Ink, text: &str) -> Self {
         self.pieces.push((ink, clean(text).replace('\n', " ")));
         self
     }
 
-    /// This line in one ink, after something else.
+    /// This line in one colour, after a prefix.
     pub fn after(&self, ink: Ink, start: &str) -> Self {
         let text: String = self.pieces.iter().map(|(_, text)| text.as_str()).collect();
         Self::new(ink, &format!("{start}{text}"))
     }
 
-    /// Shown to its end, whatever the width.
+    /// Shown whole, whatever the width.
     pub fn whole(self) -> Self {
         Self { edge: Edge::Leave, ..self }
     }
 
-    /// The pieces, with nothing in them that a terminal would obey.
-    pub fn pieces(&self) -> &[(Ink, String)] {
+    /// The pieces, without control characters.
+    pub(crate) fn pieces(&self) -> &[(Ink, String)] {
         &self.pieces
     }
 
@@ -115,7 +115,7 @@ impl Line {
     }
 }
 
-/// As much of `text` as has room in so many columns.
+/// The beginning of `text` that fits the columns.
 pub fn beginning(text: &str, columns: usize) -> &str {
     let mut used = 0;
     for (at, c) in text.char_indices() {

@@ -1,6 +1,6 @@
-//! What is done to the selected row: a request at once, after a question, or after something was typed.
+//! Actions on the selected row: a request at once, after a confirmation, or after typed input.
 //!
-//! Invariant: where work or money is at stake, nothing is sent before the person said yes.
+//! Invariant: where work or money is at stake, nothing is sent before the person confirms.
 
 mod bead;
 mod form;
@@ -14,13 +14,13 @@ use crate::message::{Attach, Call, Effect, Method, Outcome, Topic};
 use crate::model::{Attempt, Question};
 use crate::rows::table;
 use crate::state::{Form, Overlay, Purpose, State, Subject, View};
-pub use form::{renew, submit};
+pub(crate) use form::{renew, submit};
 
-const NO_PROJECT: &str = "there is no project yet; `forge project add` in a repository makes one";
+const NO_PROJECT: &str = "there is no project yet; run `forge project add` in a repository";
 
-pub fn act(state: &mut State, command: Command) -> Outcome {
+pub(crate) fn act(state: &mut State, command: Command) -> Outcome {
     let subject = table(state).subject();
-    // Whatever the action makes of the list, the next key means the same row.
+    // Whatever the action does to the list, the next key acts on the same row.
     state.look_mut().selected = subject.clone();
     match (command, subject) {
         (Command::New, _) => {
@@ -35,12 +35,12 @@ pub fn act(state: &mut State, command: Command) -> Outcome {
             }
         }
         (Command::AcknowledgeAll, _) => {
-            call(state, post("/api/alerts/ack-all", json!({}), "every alert is seen", &[Topic::Alerts]))
+            call(state, post("/api/alerts/ack-all", json!({}), "all alerts acknowledged", &[Topic::Alerts]))
         }
         (_, None) => refuse(state, "nothing is selected"),
         (Command::Acknowledge, Some(Subject::Alert(id))) => {
             let path = format!("/api/alerts/{id}/ack");
-            call(state, post(&path, json!({}), "the alert is seen", &[Topic::Alerts]))
+            call(state, post(&path, json!({}), "alert acknowledged", &[Topic::Alerts]))
         }
         (Command::Approve | Command::Deny, Some(subject)) => answer_question(state, command, &subject),
         (command, Some(Subject::Worker(id))) => worker::act(state, command, &id),
@@ -48,7 +48,7 @@ pub fn act(state: &mut State, command: Command) -> Outcome {
         (Command::Open, Some(Subject::Task(id))) => open_task(state, &id),
         (command, Some(subject)) => match attempt_of(state, &subject).cloned() {
             Some(attempt) => act_on_attempt(state, command, &attempt),
-            None => refuse(state, "this row is no attempt"),
+            None => refuse(state, "this row is not an attempt"),
         },
     }
 }
@@ -86,7 +86,7 @@ fn delete(path: &str, done: &str, reload: &[Topic]) -> Call {
     Call { method: Method::DELETE, ..post(path, Value::Null, done, reload) }
 }
 
-pub fn call(state: &mut State, call: Call) -> Outcome {
+pub(crate) fn call(state: &mut State, call: Call) -> Outcome {
     state.pending += 1;
     Outcome::redraw().with(Effect::Call(call))
 }
@@ -95,7 +95,7 @@ fn short(id: &str) -> &str {
     id.get(..8).unwrap_or(id)
 }
 
-/// The attempt of a row, also of the row of its question.
+/// The attempt of a row; for a question, the attempt that asks it.
 fn attempt_of<'a>(state: &'a State, subject: &Subject) -> Option<&'a Attempt> {
     let wanted = match subject {
         Subject::Attempt(id) => Some(id),
@@ -108,7 +108,7 @@ fn attempt_of<'a>(state: &'a State, subject: &Subject) -> Option<&'a Attempt> {
     state.data.attempts.rows().iter().find(|attempt| attempt.attempt.id.to_string() == *wanted)
 }
 
-/// The question of a row, also of the row of its attempt: the oldest of them.
+/// The question of a row; for an attempt, its oldest question.
 fn question_of<'a>(state: &'a State, subject: &Subject) -> Option<&'a Question> {
     state.data.questions.rows().iter().find(|question| match subject {
         Subject::Question(id) => question.id == *id,
@@ -119,7 +119,7 @@ fn question_of<'a>(state: &'a State, subject: &Subject) -> Option<&'a Question> 
 
 fn answer_question(state: &mut State, command: Command, subject: &Subject) -> Outcome {
     let Some(question) = question_of(state, subject).cloned() else {
-        return refuse(state, "its agent asks for nothing");
+        return refuse(state, "its agent has no open question");
     };
     match command {
         Command::Deny => {
@@ -139,13 +139,15 @@ fn act_on_attempt(state: &mut State, command: Command, attempt: &Attempt) -> Out
     let (id, path) = (facts.id.to_string(), format!("/api/task-attempts/{}", facts.id));
     let name = format!("{} ({task_title})", short(&id));
     match command {
-        Command::FollowUp => ask(state, format!("say to {}", short(&id)), Purpose::FollowUp { attempt: id }),
+        Command::FollowUp => {
+            ask(state, format!("message to {}", short(&id)), Purpose::FollowUp { attempt: id })
+        }
         Command::Stop if attempt.is_live() => {
             let done = format!("stopped {}", short(&id));
             let call = post(&format!("{path}/stop"), json!({}), &done, &[Topic::Attempts]);
-            confirm(state, format!("Stop the agent of {name}? What it did is kept."), call)
+            confirm(state, format!("Stop the agent of {name}? Its changes are kept."), call)
         }
-        Command::Stop => refuse(state, "nothing of it is at work"),
+        Command::Stop => refuse(state, "it is not running"),
         Command::Merge => {
             let into = &facts.target_branch;
             let done = format!("merged {} into {into}", short(&id));
@@ -158,11 +160,11 @@ fn act_on_attempt(state: &mut State, command: Command, attempt: &Attempt) -> Out
         }
         Command::Attach => lend(&["view", &id, "--follow"]),
         Command::Diff => lend(&["diff", &id]),
-        _ => refuse(state, "that cannot be done to an attempt"),
+        _ => refuse(state, "an attempt has no such action"),
     }
 }
 
-/// Gives the terminal to a command whose words are to be read.
+/// Hands the terminal to a command whose output the person reads.
 fn lend(args: &[&str]) -> Outcome {
     let args = args.iter().map(|&arg| arg.to_owned()).collect();
     Outcome::nothing().with(Effect::Attach(Attach { args, is_read: true }))
@@ -176,7 +178,7 @@ fn open_task(state: &mut State, id: &str) -> Outcome {
     }
 }
 
-/// Also says where it is, for terminals without a browser.
+/// Also shows the address, for terminals without a browser.
 fn browse(state: &mut State, page: &str) -> Outcome {
     let url = format!("{}{page}", state.base);
     state.say(url.clone());
@@ -184,7 +186,7 @@ fn browse(state: &mut State, page: &str) -> Outcome {
 }
 
 /// A line was typed.
-pub fn answer(state: &mut State, purpose: Purpose, text: &str) -> Outcome {
+pub(crate) fn answer(state: &mut State, purpose: Purpose, text: &str) -> Outcome {
     let text = text.trim();
     match purpose {
         Purpose::Filter => {
@@ -197,26 +199,23 @@ pub fn answer(state: &mut State, purpose: Purpose, text: &str) -> Outcome {
             let body = json!({"approved": false, "comment": comment});
             call(state, post(&path, body, "denied", &[Topic::Questions]))
         }
-        // An empty line is a mind changed.
+        // An empty line cancels.
         Purpose::FollowUp { .. } | Purpose::Send { .. } if text.is_empty() => Outcome::redraw(),
         Purpose::FollowUp { attempt } => {
             let path = format!("/api/task-attempts/{attempt}/follow-up");
-            let done = format!("said to {}", short(&attempt));
+            let done = format!("sent to {}", short(&attempt));
             call(state, post(&path, json!({"prompt": text}), &done, &[Topic::Attempts]))
         }
         Purpose::Close { .. } if text.is_empty() => {
-            refuse(state, "a bead is closed with a reason; it stays open")
+            refuse(state, "closing a bead needs a reason; it stays open")
         }
         Purpose::Close { project, bead: id } => {
             let body = json!({"project_id": project, "reason": text});
-            call(
-                state,
-                post(&format!("/api/beads/{id}/close"), body, &format!("{id} is closed"), bead::CHANGED),
-            )
+            call(state, post(&format!("/api/beads/{id}/close"), body, &format!("closed {id}"), bead::CHANGED))
         }
         Purpose::Send { worker } => {
             let path = format!("/api/workers/{worker}/send");
-            call(state, post(&path, json!({"line": text}), &format!("typed to {worker}"), &[]))
+            call(state, post(&path, json!({"line": text}), &format!("sent to {worker}"), &[]))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a key does: in an overlay first, by the key table otherwise.
+//! Handles keys: the overlay first, else the key table.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -13,7 +13,7 @@ use crate::state::{Form, Grouping, Overlay, Purpose, State, View};
 const PAGE: isize = 10;
 const SCROLL_STEP: usize = 5;
 
-pub fn press(state: &mut State, event: &KeyEvent) -> Outcome {
+pub(crate) fn press(state: &mut State, event: &KeyEvent) -> Outcome {
     let leaves = event.code == KeyCode::Char('c') && event.modifiers.contains(KeyModifiers::CONTROL);
     match state.overlay.take() {
         Some(_) if leaves => closed(),
@@ -25,7 +25,7 @@ pub fn press(state: &mut State, event: &KeyEvent) -> Outcome {
     }
 }
 
-pub fn paste(state: &mut State, text: &str) -> Outcome {
+pub(crate) fn paste(state: &mut State, text: &str) -> Outcome {
     let field = match &mut state.overlay {
         Some(Overlay::Palette { field, .. } | Overlay::Ask { field, .. }) => field,
         Some(Overlay::Form(Form { fields, focus, .. }))
@@ -39,12 +39,12 @@ pub fn paste(state: &mut State, text: &str) -> Outcome {
     Outcome::redraw()
 }
 
-/// An overlay went away; what it kept going ends.
+/// An overlay was closed; its background work ends.
 fn closed() -> Outcome {
     Outcome::redraw().with(Effect::Peek(None))
 }
 
-pub fn run(state: &mut State, command: Command) -> Outcome {
+pub(crate) fn run(state: &mut State, command: Command) -> Outcome {
     state.notice = None;
     match command {
         Command::Down => step(state, 1),
@@ -68,7 +68,7 @@ pub fn run(state: &mut State, command: Command) -> Outcome {
         Command::Sort => {
             let columns = table(state).columns;
             let after = state.look().sort.map_or(0, |column| column + 1);
-            // The marks say what the word beside them says.
+            // The word beside a mark has the same meaning.
             let next = columns.iter().enumerate().skip(after).find(|(_, column)| !column.head.is_empty());
             state.look_mut().sort = next.map(|(at, _)| at);
         }
@@ -99,9 +99,9 @@ fn show(state: &mut State, view: View) -> Outcome {
     state.view = view;
     state.zoomed = false;
     match view {
-        // Other programs change beads without a word to the server.
+        // Other programs change beads without the server noticing.
         View::Beads => Outcome::redraw().with(Effect::Load(Topic::Beads)),
-        // Nobody tells of sessions of others, nor of files that people write.
+        // Unmanaged sessions and definition files send no events.
         View::Workers => {
             Outcome::redraw().with(Effect::Load(Topic::Workers)).with(Effect::Load(Topic::Means))
         }
@@ -114,8 +114,8 @@ fn scroll(state: &mut State, is_down: bool) {
     let (at, most) = match state.view {
         View::Attempts => (state.log.scroll, state.log.height(row_width(state.size.0))),
         _ => {
-            let told = table(state).thing().map_or(0, |thing| detail(thing, &state.data, state.now).len());
-            (state.look().scroll, told)
+            let rows = table(state).thing().map_or(0, |thing| detail(thing, &state.data, state.now).len());
+            (state.look().scroll, rows)
         }
     };
     let to = match is_down == (state.view == View::Attempts) {
@@ -145,7 +145,7 @@ fn step(state: &mut State, by: isize) {
     (look.index, look.selected, look.scroll) = (to, subject, 0);
 }
 
-/// The overlay was taken away and is put back where it stays.
+/// The overlay was taken out of the state and is put back if it stays open.
 fn press_in(state: &mut State, overlay: Overlay, event: &KeyEvent) -> Outcome {
     let escapes = event.code == KeyCode::Esc;
     match overlay {
@@ -185,7 +185,7 @@ fn press_in(state: &mut State, overlay: Overlay, event: &KeyEvent) -> Outcome {
                 return action::answer(state, purpose, field.text());
             }
             field.press(event);
-            // A filter is seen at work while it is typed.
+            // A filter applies while it is typed.
             if purpose == Purpose::Filter {
                 state.look_mut().filter = field.text().to_owned();
             }

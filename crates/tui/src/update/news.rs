@@ -1,4 +1,4 @@
-//! What the server tells, put in its place.
+//! Applies news from the server to the state.
 
 use forge_types::AttemptStatus;
 
@@ -7,7 +7,7 @@ use crate::model::{List, Worker};
 use crate::state::{State, View};
 use crate::update::action::renew;
 
-pub fn put(state: &mut State, loaded: Loaded) -> Outcome {
+pub(crate) fn put(state: &mut State, loaded: Loaded) -> Outcome {
     let data = &mut state.data;
     match loaded {
         Loaded::Projects(rows) => data.projects = List::Read(rows),
@@ -29,8 +29,8 @@ pub fn put(state: &mut State, loaded: Loaded) -> Outcome {
     Outcome::redraw()
 }
 
-/// An event that carries its thing is applied at once; of others the list is read again.
-pub fn take(state: &mut State, event: Event) -> Outcome {
+/// An event with data is applied at once; for others the list is read again.
+pub(crate) fn take(state: &mut State, event: Event) -> Outcome {
     let data = &mut state.data;
     match event {
         Event::Task(task) => {
@@ -38,7 +38,7 @@ pub fn take(state: &mut State, event: Event) -> Outcome {
             let is_new = data.tasks.rows().iter().all(|known| known.task.id != id);
             data.tasks.put(*task, |known| known.task.id == id);
             let outcome = Outcome::redraw().with(Effect::Load(Topic::Attempts));
-            // A new one may be of a project that was not heard of.
+            // A new one may belong to an unknown project.
             return if is_new { outcome.with(Effect::Load(Topic::Projects)) } else { outcome };
         }
         Event::TaskGone(id) => data.tasks.remove(|task| task.task.id.to_string() == id),
@@ -48,11 +48,11 @@ pub fn take(state: &mut State, event: Event) -> Outcome {
         Event::Worker(worker) => {
             let known = data.worker(worker.id.as_str());
             let changes_hands = known.is_some_and(|known| known.facts.bead != worker.bead);
-            let worker = Worker::told(*worker, known);
+            let worker = Worker::from_event(*worker, known);
             let id = worker.facts.id.clone();
             data.workers.put(worker, |known| known.facts.id == id);
             if changes_hands {
-                // A bead changed hands, and trackers tell nothing by themselves.
+                // A bead changed hands, and trackers send no events.
                 return Outcome::redraw().with(Effect::Load(Topic::Beads));
             }
         }
@@ -62,14 +62,14 @@ pub fn take(state: &mut State, event: Event) -> Outcome {
             let known = data.alerts.rows().iter().find(|known| known.id == id);
             let rings = state.bell.hear(known, &alert, state.now);
             data.alerts.put(*alert, |known| known.id == id);
-            // A setting that was changed counts from the next alert on.
+            // A changed setting applies from the next alert on.
             let outcome = Outcome::redraw().with(Effect::Load(Topic::Settings));
             return if rings { outcome.with(Effect::Ring) } else { outcome };
         }
         Event::Routing(routing) => {
             let id = routing.id;
             data.routing.put(*routing, |known| known.id == id);
-            // Trackers tell nothing by themselves; work that was given out or came back is a bead that changed.
+            // Trackers send no events; work that was assigned or returned means a changed bead.
             return Outcome::redraw().with(Effect::Load(Topic::Beads));
         }
     }
@@ -97,7 +97,7 @@ fn take_run(state: &mut State, run: &RunNews) -> Outcome {
             outcome = outcome.with(Effect::Load(Topic::Usage));
         }
     }
-    // Another run of the attempt whose log is open: it goes on there.
+    // A new run of the attempt whose log is open continues that log.
     let shown = state.log.run.as_ref().map(|run| run.id.as_str());
     if state.view == View::Attempts
         && run.is_agent()

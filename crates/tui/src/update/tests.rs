@@ -75,7 +75,7 @@ fn a_question_is_answered_on_its_own_row_and_on_its_attempts() {
     let effects = press(&mut state, "2jdnot here\n");
     assert_eq!(calls(&effects), [(path, &json!({"approved": false, "comment": "not here"}))]);
     let mut state = busy();
-    assert_eq!(calls(&press(&mut state, "2a")), [], "that agent asks for nothing");
+    assert_eq!(calls(&press(&mut state, "2a")), [], "that agent has no open question");
 }
 
 #[test]
@@ -89,13 +89,13 @@ fn a_follow_up_is_typed_and_an_empty_one_is_none() {
 }
 
 #[test]
-fn workers_are_paused_resumed_and_typed_to_at_once_and_restarted_after_a_yes() {
+fn workers_are_paused_resumed_and_sent_lines_at_once_and_restarted_after_a_yes() {
     let mut state = busy();
     assert_eq!(calls(&press(&mut state, "5z"))[0].0, "/api/workers/opus-1/pause");
     assert_eq!(calls(&press(&mut state, "jjz"))[0].0, "/api/workers/haiku-1/resume");
     assert_eq!(
-        calls(&press(&mut state, "igo on\n")),
-        [("/api/workers/haiku-1/send", &json!({"line": "go on"}))]
+        calls(&press(&mut state, "icontinue\n")),
+        [("/api/workers/haiku-1/send", &json!({"line": "continue"}))]
     );
     assert_eq!(calls(&press(&mut state, "r")), []);
     assert_eq!(calls(&press(&mut state, "y"))[0].0, "/api/workers/haiku-1/restart");
@@ -199,9 +199,9 @@ fn the_selected_attempt_is_followed_and_late_news_of_another_is_not_shown() {
     let mut state = busy();
     assert_eq!(press(&mut state, "2"), [Effect::Follow(Some(RUNNING.to_owned()))]);
     assert_eq!(press(&mut state, "j"), [Effect::Follow(Some(ASKING.to_owned()))]);
-    fixture::tell_log(&mut state, RUNNING);
+    fixture::fill_log(&mut state, RUNNING);
     assert_eq!(state.log.blocks().count(), 0);
-    fixture::tell_log(&mut state, ASKING);
+    fixture::fill_log(&mut state, ASKING);
     assert_eq!(state.log.blocks().count(), 3);
 }
 
@@ -209,7 +209,7 @@ fn the_selected_attempt_is_followed_and_late_news_of_another_is_not_shown() {
 fn another_run_of_the_attempt_in_sight_is_followed_and_its_state_shown_at_once() {
     let mut state = busy();
     press(&mut state, "2");
-    fixture::tell_log(&mut state, RUNNING);
+    fixture::fill_log(&mut state, RUNNING);
     let outcome = update(&mut state, Message::Event(Event::Run(fixture::run(RUNNING, "r1", "completed"))));
     assert!(outcome.redraw && !outcome.effects.iter().any(|effect| matches!(effect, Effect::Follow(_))));
     assert_eq!(state.data.attempts.rows()[0].attempt.status, AttemptStatus::Completed);
@@ -242,13 +242,13 @@ fn the_clock_draws_only_when_an_age_reads_differently() {
 #[test]
 fn the_clock_also_draws_when_the_detail_reads_differently() {
     let mut state = busy();
-    let mut told = worker("opus-1", "running", "healthy", &[], 45);
-    told["status"] = json!({"status": "active", "last_update": Millis(NOW.0 - 10_000)});
-    update(&mut state, worker_event(told));
+    let mut changed = worker("opus-1", "running", "healthy", &[], 45);
+    changed["status"] = json!({"status": "active", "last_update": Millis(NOW.0 - 10_000)});
+    update(&mut state, worker_event(changed));
     press(&mut state, "5");
     assert!(update(&mut state, Message::Tick(Millis(NOW.0 + 1000))).redraw);
     press(&mut state, "j");
-    assert!(!update(&mut state, Message::Tick(Millis(NOW.0 + 2000))).redraw, "another one is told");
+    assert!(!update(&mut state, Message::Tick(Millis(NOW.0 + 2000))).redraw, "another row is selected");
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn a_server_that_comes_back_is_asked_for_everything() {
 }
 
 #[test]
-fn a_list_that_is_not_served_is_told_from_an_empty_one() {
+fn a_list_that_is_not_served_differs_from_an_empty_one() {
     let mut state = empty();
     update(&mut state, Message::Failed(Topic::Workers, Error::new(Kind::NotServed, "")));
     press(&mut state, "5");
@@ -278,7 +278,7 @@ fn a_list_that_is_not_served_is_told_from_an_empty_one() {
 }
 
 #[test]
-fn a_refusal_is_told_in_the_servers_words() {
+fn a_refusal_is_shown_in_the_servers_words() {
     let mut state = busy();
     let effects = press(&mut state, "2my");
     assert_eq!(state.pending, 1);
@@ -306,7 +306,7 @@ fn keys_in_a_line_are_text_and_a_paste_is_typed() {
 fn a_log_is_scrolled_no_further_than_it_is_long_and_comes_back_at_once() {
     let mut state = busy();
     press(&mut state, "2");
-    fixture::tell_log(&mut state, RUNNING);
+    fixture::fill_log(&mut state, RUNNING);
     press(&mut state, "KKKKKKKKKK");
     assert_eq!(state.log.scroll, 6);
     press(&mut state, "JJ");
@@ -314,18 +314,18 @@ fn a_log_is_scrolled_no_further_than_it_is_long_and_comes_back_at_once() {
 }
 
 #[test]
-fn what_nobody_tells_of_is_read_again_when_it_is_looked_at() {
+fn what_sends_no_events_is_read_again_when_it_is_opened() {
     let mut state = busy();
     assert_eq!(press(&mut state, "4"), [Effect::Load(Topic::Beads)]);
     assert_eq!(press(&mut state, "5"), [Effect::Load(Topic::Workers), Effect::Load(Topic::Means)]);
 }
 
 #[test]
-fn a_foreign_worker_is_looked_at_and_adopted_and_nothing_else() {
+fn an_unmanaged_worker_can_only_be_viewed_and_adopted() {
     let mut state = busy();
     assert_eq!(calls(&press(&mut state, "5jjjsyXyryzb")), []);
     assert!(
-        state.notice.as_ref().is_some_and(|notice| notice.text.contains("a adopts it")),
+        state.notice.as_ref().is_some_and(|notice| notice.text.contains("press a to adopt it")),
         "{:?}",
         state.notice
     );
@@ -371,7 +371,7 @@ fn a_worker_is_started_by_a_form_that_knows_what_there_is() {
     update(&mut state, Message::Key(KeyEvent::new(KeyCode::Char('n'), KeyModifiers::CONTROL)));
     assert_eq!(calls(&press(&mut state, "\nw-1\n\n\n\n\n\n")), []);
     let Some(Overlay::Form(form)) = &state.overlay else { panic!("{:?}", state.overlay) };
-    assert_eq!(form.complaint.as_deref(), Some("name the folder that it works in"));
+    assert_eq!(form.complaint.as_deref(), Some("enter the folder that it works in"));
     assert_eq!(form.fields[form.focus].key, "workspace");
     press(&mut state, "/work/shop\n\n");
     let Some(Overlay::Confirm { question, .. }) = &state.overlay else { panic!("{:?}", state.overlay) };
@@ -407,7 +407,7 @@ fn state_project() -> String {
 }
 
 #[test]
-fn a_bead_is_written_down_by_a_form() {
+fn a_bead_is_created_by_a_form() {
     let mut state = busy();
     press(&mut state, "4nMend the roof\n\n");
     update(&mut state, Message::Key(KeyEvent::new(KeyCode::Right, KeyModifiers::NONE)));
@@ -428,7 +428,7 @@ fn a_bead_that_changes_hands_is_read_again() {
 }
 
 #[test]
-fn the_bell_rings_when_an_alert_got_graver() {
+fn the_bell_rings_when_an_alert_becomes_more_severe() {
     let mut state = busy();
     let warned = state.data.alerts.rows().iter().find(|alert| alert.severity == Severity::Warning).unwrap();
     let mut news = Alert { resolved_at: None, ..warned.clone() };
@@ -458,7 +458,7 @@ fn after_an_action_the_next_key_means_the_same_row() {
 fn a_log_that_was_scrolled_back_stands_still_while_it_grows() {
     let mut state = busy();
     press(&mut state, "2");
-    fixture::tell_log(&mut state, RUNNING);
+    fixture::fill_log(&mut state, RUNNING);
     press(&mut state, "K");
     let before = state.log.scroll;
     assert!(before > 0);

@@ -1,4 +1,4 @@
-//! What is done to a bead.
+//! Actions on a bead.
 
 use forge_types::ProjectId;
 use serde_json::json;
@@ -9,11 +9,11 @@ use crate::message::{Outcome, Topic};
 use crate::model::Section;
 use crate::state::{Purpose, State};
 
-pub const CHANGED: &[Topic] = &[Topic::Beads];
-/// From the most to the least urgent.
+pub(crate) const CHANGED: &[Topic] = &[Topic::Beads];
+/// Most to least urgent.
 const URGENCIES: std::ops::RangeInclusive<i64> = 0..=4;
 
-pub fn act(state: &mut State, command: Command, project: Option<ProjectId>, id: &str) -> Outcome {
+pub(crate) fn act(state: &mut State, command: Command, project: Option<ProjectId>, id: &str) -> Outcome {
     let Some(bead) = state.data.bead(id, project).cloned() else { return refuse(state, "the bead is gone") };
     let path = format!("/api/beads/{id}");
     match command {
@@ -26,7 +26,7 @@ pub fn act(state: &mut State, command: Command, project: Option<ProjectId>, id: 
             let release = post(
                 &format!("{path}/release"),
                 json!({"project_id": project}),
-                &format!("{id} can be taken again"),
+                &format!("{id} is available again"),
                 CHANGED,
             );
             match bead.holder() {
@@ -42,17 +42,17 @@ pub fn act(state: &mut State, command: Command, project: Option<ProjectId>, id: 
             let by = if command == Command::Raise { -1 } else { 1 };
             let priority = bead.urgency() + by;
             if !URGENCIES.contains(&priority) {
-                return refuse(state, "priorities go from P0, the most urgent, to P4");
+                return refuse(state, "priorities range from P0 (most urgent) to P4");
             }
             let body = json!({"project_id": project, "priority": priority});
             call(state, put(&path, body, &format!("{id} is P{priority} now"), CHANGED))
         }
-        _ => refuse(state, "that cannot be done to a bead"),
+        _ => refuse(state, "a bead has no such action"),
     }
 }
 
-/// Beads of a workspace that somebody could begin with.
-pub fn ready(state: &State) -> Vec<(String, serde_json::Value)> {
+/// Beads that are ready to start.
+pub(crate) fn ready(state: &State) -> Vec<(String, serde_json::Value)> {
     let ready = state.data.beads.rows().iter().filter(|bead| bead.section() == Section::Ready);
     ready.map(|bead| (bead.id.clone(), json!(bead.id))).collect()
 }

@@ -1,6 +1,6 @@
-//! Forms: what they ask for, and what becomes of them.
+//! Forms: their fields, and what submitting them does.
 //!
-//! Invariant: a form that starts something that costs money ends in a question that says what is started.
+//! Invariant: a form that starts something that costs money ends in a confirmation that names what is started.
 
 use serde_json::{Map, Value, json};
 
@@ -9,15 +9,15 @@ use crate::field::Field;
 use crate::message::{Outcome, Topic};
 use crate::state::{Form, Input, Makes, Overlay, State};
 
-/// What agents are started with where nothing else is typed.
+/// The default agent.
 const USUAL_AGENT: &str = "CLAUDE_CODE";
 const USUAL_URGENCY: &str = "2";
 
-pub fn input(key: &'static str, label: &'static str, hint: &'static str, required: bool) -> Input {
+pub(crate) fn input(key: &'static str, label: &'static str, hint: &'static str, required: bool) -> Input {
     Input { key, label, hint, required, field: Field::default(), choices: Vec::new(), is_free: false }
 }
 
-/// Typed, with suggestions.
+/// Free text with suggestions.
 fn suggesting(input: Input, mut names: Vec<String>) -> Input {
     names.sort();
     names.dedup();
@@ -40,18 +40,18 @@ fn project_input(state: &State) -> Option<Input> {
     Some(Input { field: first, choices, ..input("project_id", "Project", "Left and Right choose", true) })
 }
 
-pub fn task_form(state: &State) -> Option<Form> {
+pub(crate) fn task_form(state: &State) -> Option<Form> {
     let agent = Input {
         field: Field::new(USUAL_AGENT),
         ..input("executor", "Agent", "an executor, or EXECUTOR:VARIANT", true)
     };
-    let title = input("title", "Title", "what is to be done, in a line", true);
+    let title = input("title", "Title", "what to do, in one line", true);
     let description = input("description", "Details", "what the agent should know", false);
     let fields = vec![project_input(state)?, title, description, agent];
     Some(Form { title: "Give an agent a task", fields, focus: 1, makes: Makes::Task, complaint: None })
 }
 
-pub fn bead_form(state: &State) -> Option<Form> {
+pub(crate) fn bead_form(state: &State) -> Option<Form> {
     let kinds = choosing(
         input("issue_type", "Type", "Left and Right choose", true),
         &["task", "bug", "feature", "chore", "docs", "epic"],
@@ -61,19 +61,19 @@ pub fn bead_form(state: &State) -> Option<Form> {
     let waits = state.data.beads.rows().iter().filter(|bead| !bead.is_closed()).map(|bead| bead.id.clone());
     let fields = vec![
         project_input(state)?,
-        input("title", "Title", "what is to be done, in a line", true),
-        input("description", "Details", "what an agent needs to know to do it", false),
+        input("title", "Title", "what to do, in one line", true),
+        input("description", "Details", "what an agent needs to know", false),
         Input { field: Field::new("task"), ..kinds },
         Input { field: Field::new(USUAL_URGENCY), ..urgency },
         suggesting(
-            input("depends_on", "Waits for", "a bead that must be closed before", false),
+            input("depends_on", "Waits for", "a bead that must be closed first", false),
             waits.collect(),
         ),
     ];
-    Some(Form { title: "Write a bead down", fields, focus: 1, makes: Makes::Bead, complaint: None })
+    Some(Form { title: "Create a bead", fields, focus: 1, makes: Makes::Bead, complaint: None })
 }
 
-pub fn worker_form(state: &State) -> Form {
+pub(crate) fn worker_form(state: &State) -> Form {
     let means = &state.data.means;
     let defined = means.definitions.iter();
     let models = defined.clone().map(|one| one.model.clone());
@@ -86,7 +86,7 @@ pub fn worker_form(state: &State) -> Form {
             input("definition", "Definition", "a worker of workers.yaml, or the fields below", false),
             defined.map(|one| one.name.clone()).collect(),
         ),
-        input("id", "Id", "a name; one is made up without it", false),
+        input("id", "Id", "a name; generated if empty", false),
         suggesting(
             input("launcher", "Launcher", "its name or a path", false),
             means.launchers.iter().map(|one| one.name.clone()).collect(),
@@ -97,14 +97,14 @@ pub fn worker_form(state: &State) -> Form {
             &["", "premium", "standard", "budget", "free"],
         ),
         suggesting(input("workspace", "Workspace", "the folder it works in", false), folders.collect()),
-        suggesting(input("bead", "Bead", "what it begins with", false), ready.collect()),
+        suggesting(input("bead", "Bead", "what it starts with", false), ready.collect()),
     ];
     let complaint = (!means.problems.is_empty()).then(|| means.problems.join("; "));
     Form { title: "Start a worker", fields, focus: 0, makes: Makes::Worker, complaint }
 }
 
-/// What came in after the form was opened is offered too.
-pub fn renew(state: &mut State) {
+/// Adds choices that arrived after the form was opened.
+pub(crate) fn renew(state: &mut State) {
     let is_open = |overlay: &Overlay| matches!(overlay, Overlay::Form(form) if form.makes == Makes::Worker);
     if !state.overlay.as_ref().is_some_and(is_open) {
         return;
@@ -118,7 +118,7 @@ pub fn renew(state: &mut State) {
     }
 }
 
-/// What was given, by key.
+/// The given values, by key.
 fn read(form: &Form) -> Map<String, Value> {
     let mut given = Map::new();
     for input in &form.fields {
@@ -131,8 +131,8 @@ fn read(form: &Form) -> Map<String, Value> {
     given
 }
 
-/// The form is complete, or says what is missing.
-pub fn submit(state: &mut State, mut form: Form) -> Outcome {
+/// Submits the form if it is complete, else says what is missing.
+pub(crate) fn submit(state: &mut State, mut form: Form) -> Outcome {
     let missing = form.fields.iter().position(|input| input.required && input.field.text().trim().is_empty());
     if let Some(at) = missing {
         form.complaint = Some(format!("{} is missing", form.fields[at].label));
@@ -148,8 +148,8 @@ pub fn submit(state: &mut State, mut form: Form) -> Outcome {
             let path = format!("/api/workers/{worker}/reassign");
             let call = post(&path, Value::Object(given), &done, &[Topic::Workers, Topic::Beads]);
             let question = format!(
-                "End {worker} and start it again with {bead}? What it had goes back to the queue; what it has not \
-                 written down is lost. It costs what its agent costs."
+                "End {worker} and start it again with {bead}? Its current work goes back to the queue; unsaved \
+                 work is lost. Running the agent costs money."
             );
             confirm(state, question, call)
         }
@@ -158,7 +158,7 @@ pub fn submit(state: &mut State, mut form: Form) -> Outcome {
             let urgency = given["priority"].as_str().and_then(|text| text.parse::<i64>().ok());
             given.insert("depends_on".to_owned(), json!(waits));
             given.insert("priority".to_owned(), json!(urgency));
-            call(state, post("/api/beads", Value::Object(given), "the bead is written down", bead::CHANGED))
+            call(state, post("/api/beads", Value::Object(given), "bead created", bead::CHANGED))
         }
         Makes::Task => {
             let agent = given.remove("executor").unwrap_or_default();
@@ -170,13 +170,13 @@ pub fn submit(state: &mut State, mut form: Form) -> Outcome {
             let profile = json!({"executor": executor, "variant": variant});
             let body = json!({"task": given, "executor_profile_id": profile});
             let changed = &[Topic::Tasks, Topic::Attempts];
-            let call = post("/api/tasks/create-and-start", body, "the agent starts", changed);
-            confirm(state, format!("Start {agent} on this task? It costs what the agent costs."), call)
+            let call = post("/api/tasks/create-and-start", body, "the agent is starting", changed);
+            confirm(state, format!("Start {agent} on this task? Running the agent costs money."), call)
         }
     }
 }
 
-/// Says what is started, with what the definition says where nothing was typed.
+/// Confirms what is started; empty fields take the definition's values.
 fn submit_worker(state: &mut State, mut form: Form, given: Map<String, Value>) -> Outcome {
     let typed = |key: &str| given.get(key).and_then(Value::as_str);
     let named = typed("definition");
@@ -186,11 +186,11 @@ fn submit_worker(state: &mut State, mut form: Form, given: Map<String, Value>) -
     };
     let launcher = fact("launcher", defined.map(|one| one.launcher.as_str()));
     let workspace = fact("workspace", defined.and_then(|one| one.workspace.as_deref()));
-    // Only the server knows what a definition says that was written after the list was read.
+    // Only the server knows a definition written after the list was read.
     let is_known = named.is_none() || defined.is_some();
     let missing = match (&launcher, &workspace) {
-        (None, _) if is_known => Some(("launcher", "name a definition or a launcher")),
-        (_, None) if is_known => Some(("workspace", "name the folder that it works in")),
+        (None, _) if is_known => Some(("launcher", "enter a definition or a launcher")),
+        (_, None) if is_known => Some(("workspace", "enter the folder that it works in")),
         _ => None,
     };
     if let Some((key, why)) = missing {
@@ -211,6 +211,7 @@ fn submit_worker(state: &mut State, mut form: Form, given: Map<String, Value>) -
             what += &format!(" {word} {fact}");
         }
     }
-    let call = post("/api/workers", Value::Object(given), "the worker runs", &[Topic::Workers, Topic::Beads]);
-    confirm(state, format!("{what}? An agent runs from then on, and that costs money."), call)
+    let call =
+        post("/api/workers", Value::Object(given), "the worker is running", &[Topic::Workers, Topic::Beads]);
+    confirm(state, format!("{what}? Running the agent costs money."), call)
 }

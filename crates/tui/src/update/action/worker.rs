@@ -1,4 +1,4 @@
-//! What is done to a worker. An unmanaged one is only looked at, until it is adopted.
+//! Actions on a worker. An unmanaged one can only be viewed until it is adopted.
 
 use serde_json::json;
 
@@ -12,24 +12,24 @@ use forge_types::WorkerPhase;
 
 const CHANGED: &[Topic] = &[Topic::Workers, Topic::Beads];
 
-pub fn act(state: &mut State, command: Command, id: &str) -> Outcome {
+pub(crate) fn act(state: &mut State, command: Command, id: &str) -> Outcome {
     let Some(worker) = state.data.worker(id).cloned() else { return refuse(state, "the worker is gone") };
     match command {
         Command::Peek => peek(state, id),
-        Command::Attach if !worker.has_session => refuse(state, "it has no session any more"),
+        Command::Attach if !worker.has_session => refuse(state, "its session is gone"),
         Command::Attach => {
             let args = ["worker", "attach", id].map(str::to_owned).into();
             Outcome::nothing().with(Effect::Attach(Attach { args, is_read: false }))
         }
-        Command::Adopt if worker.managed => refuse(state, "it is one of Forge's already"),
+        Command::Adopt if worker.managed => refuse(state, "Forge manages it already"),
         Command::Adopt => {
             let question = format!(
-                "Adopt the session {}? Forge watches it from then on, and can stop it.",
+                "Adopt the session {}? Forge then monitors it and can stop it.",
                 worker.facts.session
             );
             confirm(state, question, verb(id, "adopt", "adopted"))
         }
-        _ if !worker.managed => refuse(state, "it is not one of Forge's; a adopts it"),
+        _ if !worker.managed => refuse(state, "Forge does not manage it; press a to adopt it"),
         command => act_on_ours(state, command, &worker),
     }
 }
@@ -40,25 +40,26 @@ fn verb(id: &str, verb: &str, done: &str) -> crate::message::Call {
 
 fn act_on_ours(state: &mut State, command: Command, worker: &Worker) -> Outcome {
     let id = worker.id();
-    let bead = worker.facts.bead.as_ref().map(|bead| format!(" Its bead {} goes back.", bead.id));
+    let bead =
+        worker.facts.bead.as_ref().map(|bead| format!(" Its bead {} goes back to the queue.", bead.id));
     let bead = bead.unwrap_or_default();
     match command {
         Command::Stop | Command::Kill | Command::Pause | Command::Send | Command::Interrupt
             if !worker.is_kept() =>
         {
-            refuse(state, "it has ended; r starts it again")
+            refuse(state, "it has ended; r restarts it")
         }
         Command::Stop => {
             let question = format!("Stop worker {id}? It is asked to end, and killed if it does not.{bead}");
             confirm(state, question, verb(id, "stop", "stopped"))
         }
         Command::Kill => {
-            let question = format!("Kill worker {id} at once? What it has not written down is lost.{bead}");
+            let question = format!("Kill worker {id} at once? Unsaved work is lost.{bead}");
             confirm(state, question, verb(id, "kill", "killed"))
         }
         Command::Restart => {
-            let lost = if worker.is_kept() { " What it has not written down is lost." } else { "" };
-            let question = format!("Start worker {id} again as it was?{lost} It costs what its agent costs.");
+            let lost = if worker.is_kept() { " Unsaved work is lost." } else { "" };
+            let question = format!("Restart worker {id} as it was?{lost} Running the agent costs money.");
             confirm(state, question, verb(id, "restart", "restarted"))
         }
         Command::Pause if worker.facts.phase == WorkerPhase::Running => {
@@ -66,17 +67,17 @@ fn act_on_ours(state: &mut State, command: Command, worker: &Worker) -> Outcome 
         }
         Command::Pause => call(state, verb(id, "resume", "resumed")),
         Command::Interrupt => call(state, verb(id, "interrupt", "interrupted")),
-        Command::Send => ask(state, format!("type to {id}"), Purpose::Send { worker: id.to_owned() }),
-        Command::Forget if worker.is_kept() => refuse(state, "it has not ended; s stops it"),
+        Command::Send => ask(state, format!("type into {id}"), Purpose::Send { worker: id.to_owned() }),
+        Command::Forget if worker.is_kept() => refuse(state, "it is still running; s stops it"),
         Command::Forget => {
-            let question = format!("Take {id} from the list? It cannot be started again as it was then.");
-            confirm(state, question, delete(&format!("/api/workers/{id}"), &format!("forgot {id}"), CHANGED))
+            let question = format!("Remove {id} from the list? It can no longer be restarted.");
+            confirm(state, question, delete(&format!("/api/workers/{id}"), &format!("removed {id}"), CHANGED))
         }
         Command::Reassign => match reassign_form(state, worker) {
             Some(form) => open(state, form),
             None => refuse(state, "no bead is ready in its workspace"),
         },
-        _ => refuse(state, "that cannot be done to a worker"),
+        _ => refuse(state, "a worker has no such action"),
     }
 }
 
@@ -85,7 +86,7 @@ fn peek(state: &mut State, id: &str) -> Outcome {
     Outcome::redraw().with(Effect::Peek(Some(id.to_owned())))
 }
 
-/// Only beads of its workspace can be its own.
+/// Only beads of its workspace can be assigned.
 fn reassign_form(state: &State, worker: &Worker) -> Option<Form> {
     let projects = state.data.projects.rows().iter();
     let workspace = worker.facts.workspace.to_str()?;
