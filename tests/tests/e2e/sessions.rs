@@ -245,7 +245,7 @@ async fn what_cannot_be_imported_is_said() {
     write(&repo, NEW, "{ broken");
     let broken = sessions(&forge, &repo, &["import", NEW]).await;
     assert_eq!(broken.status.code(), Some(5), "{}", words(&broken));
-    assert!(words(&broken).contains("is no session store"), "{}", words(&broken));
+    assert!(words(&broken).contains("is not a session store"), "{}", words(&broken));
     let broken = sessions(&forge, &repo, &["import"]).await;
     assert_eq!(broken.status.code(), Some(5), "{}", words(&broken));
     assert!(words(&broken).contains(&format!("{NEW} cannot be read")), "{}", words(&broken));

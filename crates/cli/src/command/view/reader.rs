@@ -200,7 +200,7 @@ impl<'a> Life<'a> {
         }
         // A draft may be withdrawn, which no run shows.
         match tokio::time::timeout(LOOK, self.news.next()).await {
-            Ok(step) => step.map(|_| true),
+            Ok(step) => Ok(step.map(|_| true)?),
             Err(_) => Ok(true),
         }
     }
