@@ -35,7 +35,7 @@ pub struct Call {
 
 /// The token use in a line.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
+pub enum Figure {
     /// One call. If its key occurs again, the last one counts.
     Call(Call),
     /// The sum of a session since its last sum, by model. It replaces the calls that it sums up.
@@ -60,7 +60,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    pub fn read(&mut self, line: &str) -> Option<Told> {
+    pub fn read(&mut self, line: &str) -> Option<Figure> {
         let line = line.trim();
         let fields = match line.starts_with('{') {
             true => serde_json::from_str(line).ok()?,
@@ -79,9 +79,9 @@ impl Reader {
         let clock = self.clock;
         let date = |call: Call| Call { at: call.at.or(clock), ..call };
         found.map(|found| match found {
-            Told::Call(call) => Told::Call(date(call)),
-            Told::Total(call) => Told::Total(date(call)),
-            Told::Sum(calls) => Told::Sum(calls.into_iter().map(date).collect()),
+            Figure::Call(call) => Figure::Call(date(call)),
+            Figure::Total(call) => Figure::Total(date(call)),
+            Figure::Sum(calls) => Figure::Sum(calls.into_iter().map(date).collect()),
         })
     }
 

@@ -56,7 +56,7 @@ pub fn decide(
 pub enum Remedy {
     Leave,
     /// Report it; a person decides.
-    Tell,
+    Notify,
     /// As a person would with Ctrl-C.
     Interrupt,
     Restart,
@@ -64,7 +64,7 @@ pub enum Remedy {
 
 pub fn remedy_memory(rules: &RecoveryRules, used_mb: u64) -> Remedy {
     match (rules.memory_kill_mb, rules.memory_policy) {
-        (Some(limit), RecoveryPolicy::Notify) if used_mb > limit => Remedy::Tell,
+        (Some(limit), RecoveryPolicy::Notify) if used_mb > limit => Remedy::Notify,
         (Some(limit), RecoveryPolicy::Auto) if used_mb > limit => Remedy::Restart,
         _ => Remedy::Leave,
     }
@@ -82,7 +82,7 @@ pub fn remedy_stuck(
     }
     match (rules.stuck_task_policy, interrupted_secs) {
         (RecoveryPolicy::Disabled, _) => Remedy::Leave,
-        (RecoveryPolicy::Notify, _) => Remedy::Tell,
+        (RecoveryPolicy::Notify, _) => Remedy::Notify,
         (RecoveryPolicy::Auto, None) => Remedy::Interrupt,
         // It gets the first pause to recover.
         (RecoveryPolicy::Auto, Some(since)) if since < rules.pause_secs => Remedy::Leave,
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(remedy_stuck(&auto, Some(1800), None), Remedy::Interrupt);
         assert_eq!(remedy_stuck(&auto, Some(1800), Some(4)), Remedy::Leave);
         assert_eq!(remedy_stuck(&auto, Some(1800), Some(5)), Remedy::Restart);
-        assert_eq!(remedy_stuck(&with(RecoveryPolicy::Notify), Some(1800), None), Remedy::Tell);
+        assert_eq!(remedy_stuck(&with(RecoveryPolicy::Notify), Some(1800), None), Remedy::Notify);
         assert_eq!(remedy_stuck(&with(RecoveryPolicy::Disabled), Some(9999), None), Remedy::Leave);
     }
 
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(remedy_memory(&with(None, RecoveryPolicy::Auto), 1 << 20), Remedy::Leave);
         assert_eq!(remedy_memory(&with(Some(8192), RecoveryPolicy::Auto), 8192), Remedy::Leave);
         assert_eq!(remedy_memory(&with(Some(8192), RecoveryPolicy::Auto), 8193), Remedy::Restart);
-        assert_eq!(remedy_memory(&with(Some(8192), RecoveryPolicy::Notify), 8193), Remedy::Tell);
+        assert_eq!(remedy_memory(&with(Some(8192), RecoveryPolicy::Notify), 8193), Remedy::Notify);
         assert_eq!(remedy_memory(&with(Some(8192), RecoveryPolicy::Disabled), 8193), Remedy::Leave);
     }
 

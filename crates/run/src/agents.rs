@@ -43,10 +43,10 @@ pub use genie::Agents;
 pub use mcp::{Counts, McpConfig, McpError, Servers, read_mcp, write_mcp};
 pub use profiles::{Options, ProfileError, Profiles};
 use program::Program;
-pub use readiness::{Readiness, tell, tell_acp};
+pub use readiness::{Readiness, found_acp_agent, found_agents};
 pub use roster::Roster;
 pub use scripted::scripted_agent;
-pub use survey::{Sighting, Survey, Tool, Whence, survey};
+pub use survey::{FoundBy, Survey, SurveyedAgent, Tool, survey};
 
 /// Everything needed to start a process: the program is resolved, nothing has been created.
 #[derive(Clone, Debug, PartialEq)]

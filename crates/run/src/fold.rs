@@ -73,7 +73,7 @@ impl Dialect {
 
 /// The run whose log is read.
 #[derive(Clone, Debug)]
-pub struct Lens {
+pub struct FoldContext {
     pub run: RunId,
     pub worktree: PathBuf,
     /// How long a person has to answer a question from the agent.
@@ -199,13 +199,13 @@ enum Stdout {
 }
 
 impl Fold {
-    pub fn new(dialect: Dialect, lens: &Lens) -> Fold {
+    pub fn new(dialect: Dialect, context: &FoldContext) -> Fold {
         let stdout = match dialect {
-            Dialect::Claude => Stdout::Json(Dialogue::new(Claude::new(lens, Program::Claude))),
-            Dialect::Amp => Stdout::Json(Dialogue::new(Claude::new(lens, Program::Amp))),
-            Dialect::Codex => Stdout::Json(Dialogue::new(Codex::new(lens))),
-            Dialect::Acp => Stdout::Json(Dialogue::new(Acp::new(lens))),
-            Dialect::Cursor => Stdout::Json(Dialogue::new(Cursor::new(lens))),
+            Dialect::Claude => Stdout::Json(Dialogue::new(Claude::new(context, Program::Claude))),
+            Dialect::Amp => Stdout::Json(Dialogue::new(Claude::new(context, Program::Amp))),
+            Dialect::Codex => Stdout::Json(Dialogue::new(Codex::new(context))),
+            Dialect::Acp => Stdout::Json(Dialogue::new(Acp::new(context))),
+            Dialect::Cursor => Stdout::Json(Dialogue::new(Cursor::new(context))),
             Dialect::Text => Stdout::Text(Group::new(TextSource::Answer)),
             Dialect::Script => Stdout::Script,
         };
@@ -215,8 +215,8 @@ impl Fold {
             stderr: Group::new(TextSource::Stderr),
             entries: Entries::default(),
             outcome: Outcome::default(),
-            secrets: lens.secrets.clone(),
-            masker: Masker::new(&lens.secrets),
+            secrets: context.secrets.clone(),
+            masker: Masker::new(&context.secrets),
         }
     }
 
@@ -300,8 +300,8 @@ fn cut(text: &str, max_bytes: usize, mark: &str) -> String {
 mod tests {
     use super::*;
 
-    fn lens() -> Lens {
-        Lens {
+    fn context() -> FoldContext {
+        FoldContext {
             run: RunId::random(),
             worktree: "/repo".into(),
             answer_ms: 3_600_000,
@@ -310,7 +310,7 @@ mod tests {
     }
 
     fn fold(dialect: Dialect, records: &[(Kind, i64, &str)]) -> (Vec<NormalizedEntry>, Outcome) {
-        let mut fold = Fold::new(dialect, &lens());
+        let mut fold = Fold::new(dialect, &context());
         let mut out = Vec::new();
         for (kind, at_ms, text) in records {
             fold.push(&Record { kind: *kind, at_ms: *at_ms, bytes: text.as_bytes().to_vec() }, &mut out);

@@ -22,11 +22,11 @@ pub(crate) const RUN_ID_VAR: &str = "FORGE_RUN_ID";
 
 /// Who owns a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Ground {
+pub enum DirectoryOwner {
     /// A worktree of Forge: a process there without a terminal and without a parent was left by an agent.
-    Forges,
+    Forge,
     /// A checkout of the user, who may run anything there.
-    Users,
+    User,
 }
 
 /// How a process relates to a run that is about to start in its directory.
@@ -80,7 +80,7 @@ pub(crate) struct RunMark {
 }
 
 /// The rule. `attended` are the runs that this server manages.
-fn classify(facts: &ProcessFacts, ground: Ground, attended: &[RunId]) -> Standing {
+fn classify(facts: &ProcessFacts, whose: DirectoryOwner, attended: &[RunId]) -> Standing {
     match &facts.mark {
         Some(RunMark { keeper_lives, run }) => {
             match (keeper_lives, run.is_some_and(|run| attended.contains(&run))) {
@@ -90,7 +90,11 @@ fn classify(facts: &ProcessFacts, ground: Ground, attended: &[RunId]) -> Standin
                 (false, false) => Standing::Left,
             }
         }
-        None if ground == Ground::Forges && facts.is_orphan && !facts.has_terminal && !facts.is_forge => {
+        None if whose == DirectoryOwner::Forge
+            && facts.is_orphan
+            && !facts.has_terminal
+            && !facts.is_forge =>
+        {
             match facts.git {
                 Some(GitWork::Upkeep) => Standing::Allowed,
                 Some(GitWork::Worktree) => Standing::Leaving,
@@ -102,16 +106,16 @@ fn classify(facts: &ProcessFacts, ground: Ground, attended: &[RunId]) -> Standin
 }
 
 /// The processes that use `dir`, as working directory or with a file open for writing, and prevent a start there.
-pub async fn leftovers_in(dir: &Path, ground: Ground, attended: Vec<RunId>) -> Vec<Leftover> {
+pub async fn leftovers_in(dir: &Path, whose: DirectoryOwner, attended: Vec<RunId>) -> Vec<Leftover> {
     let dir = dir.to_owned();
     let search = move || {
-        let is_in_the_way = |facts: &ProcessFacts| classify(facts, ground, &attended) != Standing::Allowed;
+        let is_in_the_way = |facts: &ProcessFacts| classify(facts, whose, &attended) != Standing::Allowed;
         let found = processes_in(&dir, std::env::var(MARK).ok().as_deref(), is_in_the_way);
         let described = found.into_iter().map(|(pid, facts)| Leftover {
             pid,
             command: command_of(pid),
             run: facts.mark.as_ref().and_then(|mark| mark.run),
-            standing: classify(&facts, ground, &attended),
+            standing: classify(&facts, whose, &attended),
         });
         described.collect()
     };
@@ -135,8 +139,8 @@ mod tests {
     #[test]
     fn a_process_with_a_mark_is_judged_by_its_keeper_and_its_run() {
         let (known, unknown) = (RunId::random(), RunId::random());
-        for ground in [Ground::Forges, Ground::Users] {
-            let judge = |facts: &ProcessFacts| classify(facts, ground, &[known]);
+        for whose in [DirectoryOwner::Forge, DirectoryOwner::User] {
+            let judge = |facts: &ProcessFacts| classify(facts, whose, &[known]);
             assert_eq!(judge(&marked(true, known)), Standing::Allowed, "a dev server, say");
             assert_eq!(judge(&marked(true, unknown)), Standing::Leaving, "its keeper is ending it");
             assert_eq!(judge(&marked(false, known)), Standing::Leaving, "the server is ending it");
@@ -152,7 +156,7 @@ mod tests {
     #[test]
     fn a_process_without_a_mark_is_in_the_way_only_as_an_orphan_without_a_terminal_in_a_worktree_of_forge() {
         let orphan = ProcessFacts { is_orphan: true, ..ProcessFacts::default() };
-        let judge = |facts: &ProcessFacts| classify(facts, Ground::Forges, &[]);
+        let judge = |facts: &ProcessFacts| classify(facts, DirectoryOwner::Forge, &[]);
         assert_eq!(judge(&orphan), Standing::Left);
         let git = |work| ProcessFacts { git: Some(work), ..orphan.clone() };
         assert_eq!(judge(&git(GitWork::Worktree)), Standing::Leaving, "a rebase, say");
@@ -168,6 +172,6 @@ mod tests {
             Standing::Allowed,
             "a server, a keeper"
         );
-        assert_eq!(classify(&orphan, Ground::Users, &[]), Standing::Allowed, "people's own checkout");
+        assert_eq!(classify(&orphan, DirectoryOwner::User, &[]), Standing::Allowed, "people's own checkout");
     }
 }

@@ -31,7 +31,7 @@ pub use gone::end_leftovers;
 pub use journal::{Adoption, Kind, Reader, Record, Tail, View, adopted_worktree, seal};
 pub use keeper::keep;
 pub use launch::{LaunchError, launch, record_failed_start};
-pub use leftover::{Ground, Leftover, Standing, leftovers_in};
+pub use leftover::{DirectoryOwner, Leftover, Standing, leftovers_in};
 pub use live::{Live, Progress, TalkError};
 pub use page::open_page;
 pub use secrets::Secrets;

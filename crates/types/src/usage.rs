@@ -62,7 +62,7 @@ impl Usage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostSource {
     /// The agent itself.
-    Told,
+    Reported,
     /// Forge, from its table of prices.
     Computed,
 }
@@ -70,7 +70,7 @@ pub enum CostSource {
 impl CostSource {
     pub fn as_str(self) -> &'static str {
         match self {
-            CostSource::Told => "told",
+            CostSource::Reported => "told",
             CostSource::Computed => "computed",
         }
     }

@@ -51,7 +51,7 @@ impl Forge {
         let known = self.surveyed_agents(freshness).await?;
         // Not kept with the survey: a profile that is saved counts at once.
         let Some(command) = self.acp_command() else { return Ok(known) };
-        let described = tokio::task::spawn_blocking(move || agents::tell_acp(&command)).await;
+        let described = tokio::task::spawn_blocking(move || agents::found_acp_agent(&command)).await;
         let described = described.map_err(|cause| Error::internal("cannot look for the ACP agent", cause))?;
         let order =
             |agent: &FoundAgent| Executor::ALL.iter().position(|executor| *executor == agent.executor);
@@ -86,7 +86,7 @@ impl Forge {
         let looked = self.0.background.spawn_blocking(move || {
             let _turn = turn;
             let begun = Instant::now();
-            let agents = Arc::new(agents::tell(&agents::survey().agents, &forge.0.config.exe));
+            let agents = Arc::new(agents::found_agents(&agents::survey().agents, &forge.0.config.exe));
             *forge.0.agents.surveys.last() = Some(Known { begun, agents: Arc::clone(&agents) });
             agents
         });

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use forge_git::{BranchTip, CopyWarning, Naming, Owner, Worktree};
-use forge_run::Ground;
+use forge_run::DirectoryOwner;
 use forge_store::BeadTask;
 use forge_types::{
     Action, Attempt, AttemptId, AttemptStatus, AutoPr, Budget, CHAT_AGENT, CreateAttempt,
@@ -230,7 +230,8 @@ impl Forge {
         let worktree = match in_worktree {
             true => Some(self.claim(&checked, &naming).await?),
             false => {
-                self.refuse_leftovers_in(&Directory::checkout(&checked.project), Ground::Users).await?;
+                self.refuse_leftovers_in(&Directory::checkout(&checked.project), DirectoryOwner::User)
+                    .await?;
                 None
             }
         };

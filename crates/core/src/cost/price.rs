@@ -72,7 +72,7 @@ impl Prices {
     /// What was used of a model, with its cost.
     pub(crate) fn price(&self, model: &str, usage: Usage) -> UsageLine {
         let (cost_microusd, source) = match usage.cost_microusd {
-            Some(reported) => (Some(reported), Some(CostSource::Told)),
+            Some(reported) => (Some(reported), Some(CostSource::Reported)),
             None => {
                 let computed = self.cost_microusd(model, &usage);
                 (computed, computed.map(|_| CostSource::Computed))
@@ -240,7 +240,7 @@ mod tests {
         let lines = built_in().settle(&used);
         let costs: Vec<_> = lines.iter().map(|line| (line.usage.cost_microusd, line.source)).collect();
         let expected =
-            [(Some(7), Some(CostSource::Told)), (Some(1250), Some(CostSource::Computed)), (None, None)];
+            [(Some(7), Some(CostSource::Reported)), (Some(1250), Some(CostSource::Computed)), (None, None)];
         assert_eq!(costs, expected);
     }
 

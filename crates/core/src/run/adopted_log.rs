@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use forge_run::fold::{Dialect, Fold, Lens, Outcome};
+use forge_run::fold::{Dialect, Fold, FoldContext, Outcome};
 use forge_run::{Adoption, Exit, ExitReason, Kind as RecordKind, Reader, Secrets, View};
 use forge_types::{LogSource, Millis, OldLine, Run, RunStatus, Voice};
 
@@ -38,13 +38,13 @@ impl Forge {
         secrets: Secrets,
     ) -> Result<Option<String>> {
         let dir = self.run_dir(run.id);
-        let lens = Lens { run: run.id, worktree, answer_ms: 0, secrets };
+        let context = FoldContext { run: run.id, worktree, answer_ms: 0, secrets };
         let (started_at, exit) = (run.started_at, exit_of(run));
         let adopted = tokio::task::spawn_blocking(move || {
-            let adoption = Adoption::begin(&dir, &lens.worktree, &lens.secrets)?;
+            let adoption = Adoption::begin(&dir, &context.worktree, &context.secrets)?;
             let missing = copy(adoption, started_at, &exit, &mut log)?;
-            let outcome = read(&dir, Fold::new(dialect, &lens))?;
-            lens.secrets.forget_unseen(&dir)?;
+            let outcome = read(&dir, Fold::new(dialect, &context))?;
+            context.secrets.forget_unseen(&dir)?;
             Ok::<_, io::Error>((missing, outcome))
         });
         let adopted = adopted.await.unwrap_or_else(|cause| Err(io::Error::other(cause)));

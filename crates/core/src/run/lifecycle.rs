@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use forge_git::Committed;
-use forge_run::fold::{Dialect, Fold, Lens, Outcome};
+use forge_run::fold::{Dialect, Fold, FoldContext, Outcome};
 use forge_run::talk::Script;
 use forge_run::{Exit, ExitReason, Found, Live, Progress, Secrets, Spec, Tail, View};
 use forge_types::{
@@ -123,11 +123,11 @@ impl Forge {
     }
 
     /// For the log of a run that has begun: only then its secrets are known.
-    pub(crate) async fn lens(&self, run: RunId, workplace: &Workplace) -> Result<Lens> {
+    pub(crate) async fn fold_context(&self, run: RunId, workplace: &Workplace) -> Result<FoldContext> {
         let (secrets, dir) = (self.secrets_of(run).await?, self.run_dir(run));
         let adopted = tokio::task::spawn_blocking(move || forge_run::adopted_worktree(&dir)).await;
         let worktree = adopted.ok().flatten().unwrap_or_else(|| workplace.directory.local_path().to_owned());
-        Ok(Lens { run, worktree, answer_ms: self.answer_ms(), secrets })
+        Ok(FoldContext { run, worktree, answer_ms: self.answer_ms(), secrets })
     }
 
     pub(crate) async fn secrets_of(&self, run: RunId) -> Result<Secrets> {
@@ -172,14 +172,14 @@ impl Forge {
         conversation: Option<&Conversation>,
     ) -> Outcome {
         let executor = run.action.profile().map(|profile| profile.executor);
-        let lens = match self.lens(run.id, workplace).await {
-            Ok(lens) => lens,
+        let context = match self.fold_context(run.id, workplace).await {
+            Ok(context) => context,
             Err(error) => {
                 tracing::error!(run = %run.id, %error, "the run's log is not read");
                 return Outcome::default();
             }
         };
-        let mut fold = Fold::new(Dialect::of(executor, run.reason), &lens);
+        let mut fold = Fold::new(Dialect::of(executor, run.reason), &context);
         let mut patches = Vec::new();
         let mut meter = Meter::default();
         let is_whole = loop {
@@ -219,7 +219,7 @@ impl Forge {
             }
         };
         fold.finish(&mut patches);
-        if is_whole && let Err(error) = lens.secrets.forget_unseen(&self.run_dir(run.id)) {
+        if is_whole && let Err(error) = context.secrets.forget_unseen(&self.run_dir(run.id)) {
             tracing::warn!(run = %run.id, %error, "secrets stay beside a log that does not show them");
         }
         fold.outcome().clone()

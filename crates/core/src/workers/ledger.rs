@@ -8,7 +8,7 @@ mod sources;
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use forge_fleet::ledger::{Call, Told, tail};
+use forge_fleet::ledger::{Call, Figure, tail};
 use forge_store::{CallRow, CallSource, Caller, Tx};
 use forge_types::{AssignedBead, Millis, Worker, WorkerId};
 use tokio::sync::Semaphore;
@@ -110,13 +110,13 @@ impl Forge {
             let (path, identity, place) = (source.path.clone(), source.identity, source.place.clone());
             let Some(block) = blocking(move || tail::read(&path, identity, &place)).await? else { break };
             let mut tx = self.0.store.begin().await?;
-            for figure in &block.told {
+            for figure in &block.figures {
                 reading.note(&mut tx, figure, block.written_at).await?;
             }
             source.place = block.place;
             tx.put_log_place(&source.stored(worker)?).await?;
             tx.commit().await?;
-            is_news |= !block.told.is_empty();
+            is_news |= !block.figures.is_empty();
             if !block.more {
                 break;
             }
@@ -165,12 +165,12 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    async fn note(&self, tx: &mut Tx, figure: &Told, written_at: Millis) -> Result<()> {
+    async fn note(&self, tx: &mut Tx, figure: &Figure, written_at: Millis) -> Result<()> {
         let row = |call: &Call| self.row(call, written_at);
         match figure {
-            Told::Call(call) => tx.note_call(&row(call)).await?,
-            Told::Sum(calls) => tx.sum_calls(&calls.iter().map(row).collect::<Vec<_>>()).await?,
-            Told::Total(call) => {
+            Figure::Call(call) => tx.note_call(&row(call)).await?,
+            Figure::Sum(calls) => tx.sum_calls(&calls.iter().map(row).collect::<Vec<_>>()).await?,
+            Figure::Total(call) => {
                 let usage = call.usage.since(tx.session_usage(&call.session).await?);
                 if !usage.is_zero() {
                     tx.add_call(&row(&Call { usage, ..call.clone() })).await?;

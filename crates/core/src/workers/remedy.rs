@@ -46,10 +46,11 @@ impl Forge {
     ) -> Result<()> {
         let id = &worker.id;
         // It was not started by Forge, so nobody knows how.
-        let remedy = if remedy == Remedy::Restart && worker.config.is_null() { Remedy::Tell } else { remedy };
+        let remedy =
+            if remedy == Remedy::Restart && worker.config.is_null() { Remedy::Notify } else { remedy };
         match remedy {
             Remedy::Leave => Ok(()),
-            Remedy::Tell => self.report_worse(id, kind, words.to_owned()).await,
+            Remedy::Notify => self.report_worse(id, kind, words.to_owned()).await,
             Remedy::Interrupt => {
                 let Some(Seat { tmux, session }) = self.worker_session(id).await? else { return Ok(()) };
                 self.fleet().interrupted().insert(id.clone(), now);

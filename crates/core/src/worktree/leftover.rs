@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use forge_run::{Ground, Leftover, Standing};
+use forge_run::{DirectoryOwner, Leftover, Standing};
 use forge_types::RunId;
 use tokio::time::{Instant, sleep};
 
@@ -20,15 +20,15 @@ const PAUSE: Duration = Duration::from_millis(20);
 impl Forge {
     /// Waits for those who are being ended, and refuses when somebody stays.
     pub(crate) async fn refuse_leftovers(&self, workplace: &Workplace) -> Result<()> {
-        let ground = if workplace.is_forges() { Ground::Forges } else { Ground::Users };
-        self.refuse_leftovers_in(&workplace.directory, ground).await
+        let whose = if workplace.is_forges() { DirectoryOwner::Forge } else { DirectoryOwner::User };
+        self.refuse_leftovers_in(&workplace.directory, whose).await
     }
 
     /// Waits for a git that a server left behind when it died: two at once in one worktree lose each other's work.
     pub(crate) async fn wait_for_git(&self, at: &Directory) -> Result<()> {
         let patience = Instant::now() + PATIENCE;
         loop {
-            let request = Leftovers { at: at.clone(), ground: Ground::Forges, allowed: Vec::new() };
+            let request = Leftovers { at: at.clone(), whose: DirectoryOwner::Forge, allowed: Vec::new() };
             let found = self.ask(request).await?;
             let git = found.iter().find(|left| left.run.is_none() && left.standing == Standing::Leaving);
             match git {
@@ -42,29 +42,29 @@ impl Forge {
     /// Waits for those who are being ended, and refuses while a process of any run, also one of another server, works
     /// there: no directory is moved below it.
     pub(crate) async fn refuse_living(&self, at: &Directory) -> Result<()> {
-        self.refuse_but(at, Ground::Users, PATIENCE, Vec::new).await
+        self.refuse_but(at, DirectoryOwner::User, PATIENCE, Vec::new).await
     }
 
     /// The same for those who come again by themselves.
     pub(crate) async fn refuse_living_now(&self, at: &Directory) -> Result<()> {
-        self.refuse_but(at, Ground::Users, Duration::ZERO, Vec::new).await
+        self.refuse_but(at, DirectoryOwner::User, Duration::ZERO, Vec::new).await
     }
 
-    pub(crate) async fn refuse_leftovers_in(&self, at: &Directory, ground: Ground) -> Result<()> {
-        self.refuse_but(at, ground, PATIENCE, || (self.0.worktrees.runs.living)(self)).await
+    pub(crate) async fn refuse_leftovers_in(&self, at: &Directory, whose: DirectoryOwner) -> Result<()> {
+        self.refuse_but(at, whose, PATIENCE, || (self.0.worktrees.runs.living)(self)).await
     }
 
     /// Refuses everybody but the runs that are `allowed`.
     async fn refuse_but(
         &self,
         at: &Directory,
-        ground: Ground,
+        whose: DirectoryOwner,
         patience: Duration,
         allowed: impl Fn() -> Vec<RunId>,
     ) -> Result<()> {
         let patience = Instant::now() + patience;
         loop {
-            let found = self.ask(Leftovers { at: at.clone(), ground, allowed: allowed() }).await?;
+            let found = self.ask(Leftovers { at: at.clone(), whose, allowed: allowed() }).await?;
             let left = found.iter().find(|leftover| leftover.standing == Standing::Left);
             match left.or(found.first()) {
                 None => return Ok(()),

@@ -62,7 +62,7 @@ impl Worktrees {
         base.make()?;
         let pool = Pool::new(base.clone(), config.spares, SPARE_FREE_BYTES);
         let (exe, logs) = (config.exe.clone(), config.home.join("runs"));
-        let host = Host::new(Machine { base, pool, repos, exe, runs: logs });
+        let host = Host::new(Machine { base, pool, repos, exe, logs });
         let turns = Semaphore::new(TURNS);
         Ok(Self { runs, host, warming: Mutex::default(), lanes: Lanes::default(), turns })
     }

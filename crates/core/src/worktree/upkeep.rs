@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forge_git::{GitError, Owner};
-use forge_run::Ground;
+use forge_run::DirectoryOwner;
 use forge_store::Page;
 use forge_types::{AttemptId, CreateProject, Millis, Project, RegisteredProject, TaskId};
 use serde::{Deserialize, Serialize};
@@ -193,7 +193,7 @@ impl Forge {
         let hold = self.hold(id, &self.directory_of(&attempt).await?).await?;
         // What was started while the directory was not held yet, a dev server for example.
         self.refuse_while_running(id).await?;
-        self.refuse_leftovers_in(hold.directory(), Ground::Forges).await?;
+        self.refuse_leftovers_in(hold.directory(), DirectoryOwner::Forge).await?;
         self.retire(id, &hold).await
     }
 

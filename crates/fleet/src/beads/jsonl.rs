@@ -1,4 +1,4 @@
-//! Reading `issues.jsonl` without any program.
+//! Figure `issues.jsonl` without any program.
 //!
 //! Invariant: nothing here writes.
 

@@ -7,12 +7,12 @@ use forge_types::dialect::{claude_model_usage, claude_usage, count, microusd};
 use forge_types::{Executor, ModelUsage, Usage};
 use serde_json::Value;
 
-use super::{Call, Reader, Told, digest};
+use super::{Call, Figure, Reader, digest};
 
 /// The model name that Claude Code uses for messages of its own.
 const SYNTHETIC: &str = "<synthetic>";
 
-pub(super) fn read(reader: &mut Reader, fields: &Value, line: &str) -> Option<Told> {
+pub(super) fn read(reader: &mut Reader, fields: &Value, line: &str) -> Option<Figure> {
     let session = fields["session_id"].as_str().or(fields["sessionId"].as_str())?;
     reader.enter(session);
     match fields["type"].as_str() {
@@ -25,7 +25,7 @@ pub(super) fn read(reader: &mut Reader, fields: &Value, line: &str) -> Option<To
     }
 }
 
-fn read_message(reader: &mut Reader, fields: &Value, line: &str) -> Option<Told> {
+fn read_message(reader: &mut Reader, fields: &Value, line: &str) -> Option<Figure> {
     let message = &fields["message"];
     let model = message["model"].as_str().unwrap_or_default();
     let usage = usage(&message["usage"]);
@@ -34,10 +34,10 @@ fn read_message(reader: &mut Reader, fields: &Value, line: &str) -> Option<Told>
     }
     reader.model = model.to_owned();
     let id = message["id"].as_str().map_or_else(|| digest(line), str::to_owned);
-    Some(Told::Call(Call { usage, ..blank(reader, fields, &id, model) }))
+    Some(Figure::Call(Call { usage, ..blank(reader, fields, &id, model) }))
 }
 
-fn read_result(reader: &mut Reader, fields: &Value, line: &str) -> Option<Told> {
+fn read_result(reader: &mut Reader, fields: &Value, line: &str) -> Option<Figure> {
     let total = total_of(reader, fields);
     if total.values().all(Usage::is_zero) {
         // A turn that failed before its first call.
@@ -54,7 +54,7 @@ fn read_result(reader: &mut Reader, fields: &Value, line: &str) -> Option<Told> 
         let key = format!("{id}:{model}");
         Call { usage, latency_ms, ..blank(reader, fields, &key, &model) }
     });
-    Some(Told::Sum(calls.collect()))
+    Some(Figure::Sum(calls.collect()))
 }
 
 /// The process's use so far.

@@ -4,9 +4,9 @@ use forge_types::dialect::count;
 use forge_types::{Executor, Usage};
 use serde_json::Value;
 
-use super::{Call, Reader, Told};
+use super::{Call, Figure, Reader};
 
-pub(super) fn read(reader: &mut Reader, fields: &Value) -> Option<Told> {
+pub(super) fn read(reader: &mut Reader, fields: &Value) -> Option<Figure> {
     let payload = &fields["payload"];
     match fields["type"].as_str()? {
         "thread.started" => reader.enter(fields["thread_id"].as_str()?),
@@ -21,7 +21,7 @@ pub(super) fn read(reader: &mut Reader, fields: &Value) -> Option<Told> {
     None
 }
 
-fn total(reader: &Reader, value: &Value) -> Option<Told> {
+fn total(reader: &Reader, value: &Value) -> Option<Figure> {
     let (read, written) = (count(value, "cached_input_tokens"), count(value, "cache_write_input_tokens"));
     let usage = Usage {
         input_tokens: (count(value, "input_tokens") - read - written).max(0),
@@ -38,5 +38,5 @@ fn total(reader: &Reader, value: &Value) -> Option<Told> {
     // The key is the total itself: repeated, it adds nothing.
     let key = format!("{session}:{}:{read}:{written}:{}", usage.input_tokens, usage.output_tokens);
     let program = Some(Executor::Codex);
-    Some(Told::Total(Call { key, session, model, usage, at: None, latency_ms: None, bead: None, program }))
+    Some(Figure::Total(Call { key, session, model, usage, at: None, latency_ms: None, bead: None, program }))
 }

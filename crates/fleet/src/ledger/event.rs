@@ -7,9 +7,9 @@ use forge_types::Usage;
 use forge_types::dialect::microusd;
 use serde_json::{Map, Value};
 
-use super::{Call, Reader, Told, digest};
+use super::{Call, Figure, Reader, digest};
 
-pub(super) fn read(reader: &mut Reader, fields: &Value, line: &str) -> Option<Told> {
+pub(super) fn read(reader: &mut Reader, fields: &Value, line: &str) -> Option<Figure> {
     let worker = fields["worker_id"].as_str().unwrap_or_default();
     let task = fields["task_id"].as_str().or(fields["bead_id"].as_str());
     let session = format!("{worker}/{}", task.unwrap_or_default());
@@ -34,12 +34,12 @@ pub(super) fn read(reader: &mut Reader, fields: &Value, line: &str) -> Option<To
             let usage = Usage { cost_microusd: amount, ..tokens(fields) };
             let latency_ms = reader.latency_ms.take();
             reader.enter(&session);
-            (!usage.is_zero()).then(|| Told::Call(call(usage, latency_ms)))
+            (!usage.is_zero()).then(|| Figure::Call(call(usage, latency_ms)))
         }
         "task_completed" => {
             let usage = tokens(fields);
             let was_reported = std::mem::take(&mut reader.session) == session;
-            (!usage.is_zero() && !was_reported).then(|| Told::Call(call(usage, None)))
+            (!usage.is_zero() && !was_reported).then(|| Figure::Call(call(usage, None)))
         }
         _ => None,
     }

@@ -4,9 +4,9 @@ use forge_types::dialect::{count, microusd};
 use forge_types::{Executor, Usage};
 use serde_json::Value;
 
-use super::{Call, Told};
+use super::{Call, Figure};
 
-pub(super) fn read(fields: &Value) -> Option<Told> {
+pub(super) fn read(fields: &Value) -> Option<Figure> {
     let (session, part) = (fields["sessionID"].as_str()?, &fields["part"]);
     let (tokens, id) = (&part["tokens"], part["id"].as_str()?);
     let reasoning = count(tokens, "reasoning");
@@ -30,5 +30,5 @@ pub(super) fn read(fields: &Value) -> Option<Told> {
         bead: None,
         program: Some(Executor::Opencode),
     };
-    (!usage.is_zero()).then_some(Told::Call(call))
+    (!usage.is_zero()).then_some(Figure::Call(call))
 }

@@ -12,7 +12,7 @@ use forge_os::file::FileError;
 use forge_types::Millis;
 use serde::{Deserialize, Serialize};
 
-use super::{Reader, Told};
+use super::{Figure, Reader};
 
 /// Bytes read at once. A longer line is of no interest.
 const BLOCK: usize = 4 << 20;
@@ -39,7 +39,7 @@ pub struct Place {
 /// What was read at once.
 #[derive(Debug)]
 pub struct Block {
-    pub told: Vec<Told>,
+    pub figures: Vec<Figure>,
     pub place: Place,
     /// When the file was written last.
     pub written_at: Millis,
@@ -91,7 +91,7 @@ pub fn read(path: &Path, identity: Identity, place: &Place) -> io::Result<Option
     let first = usize::try_from(place.offset).unwrap_or(HEAD).min(length);
     place.head = hex(&head[..first]);
     let written_at = Millis(about.mtime() * 1000 + about.mtime_nsec() / 1_000_000);
-    Ok(Some(Block { told: found, place, written_at, more: block.len() == BLOCK }))
+    Ok(Some(Block { figures: found, place, written_at, more: block.len() == BLOCK }))
 }
 
 fn fill(file: &mut File, head: &mut [u8]) -> io::Result<usize> {
@@ -127,11 +127,11 @@ mod tests {
         match read(path, identity, place).unwrap() {
             None => (Vec::new(), place.clone()),
             Some(block) => {
-                let tokens = |found: &Told| match found {
-                    Told::Call(call) => call.usage.input_tokens,
+                let tokens = |found: &Figure| match found {
+                    Figure::Call(call) => call.usage.input_tokens,
                     other => panic!("{other:?}"),
                 };
-                (block.told.iter().map(tokens).collect(), block.place)
+                (block.figures.iter().map(tokens).collect(), block.place)
             }
         }
     }

@@ -8,7 +8,7 @@ const CODEX: &str = include_str!("../../tests/data/ledger/codex-exec.jsonl");
 const CODEX_RESUMED: &str = include_str!("../../tests/data/ledger/codex-exec-resume.jsonl");
 const OPENCODE: &str = include_str!("../../tests/data/ledger/opencode-run.jsonl");
 
-fn read_all(reader: &mut Reader, text: &str) -> Vec<Told> {
+fn read_all(reader: &mut Reader, text: &str) -> Vec<Figure> {
     text.lines().filter_map(|line| reader.read(line)).collect()
 }
 
@@ -16,9 +16,9 @@ fn used(input: i64, output: i64, cache_read: i64) -> Usage {
     Usage { input_tokens: input, output_tokens: output, cache_read_tokens: cache_read, ..Usage::default() }
 }
 
-fn sums(found: &[Told]) -> Vec<(&str, Usage)> {
+fn sums(found: &[Figure]) -> Vec<(&str, Usage)> {
     let sums = found.iter().filter_map(|found| match found {
-        Told::Sum(calls) => Some(calls),
+        Figure::Sum(calls) => Some(calls),
         _ => None,
     });
     sums.flatten().map(|call| (call.model.as_str(), call.usage)).collect()
@@ -28,12 +28,12 @@ fn sums(found: &[Told]) -> Vec<(&str, Usage)> {
 fn a_message_has_one_key_in_all_of_its_lines_and_the_result_sums_up() {
     let found = read_all(&mut Reader::default(), FRESH);
     let keys = found.iter().filter_map(|found| match found {
-        Told::Call(call) => Some((call.key.as_str(), call.usage)),
+        Figure::Call(call) => Some((call.key.as_str(), call.usage)),
         _ => None,
     });
     let [first, again, last] = keys.collect::<Vec<_>>().try_into().unwrap();
     assert!(first == again && first.0 != last.0 && first.1 == used(234, 1, 1000), "{first:?} {last:?}");
-    let Some(Told::Sum(calls)) = found.last() else { panic!("{found:?}") };
+    let Some(Figure::Sum(calls)) = found.last() else { panic!("{found:?}") };
     let cost = Usage { cost_microusd: Some(6140), ..used(468, 112, 2000) };
     assert_eq!((calls.len(), calls[0].usage, calls[0].latency_ms), (1, cost, Some(1803)));
     assert_eq!(calls[0].at.unwrap().to_string(), "2026-11-15T19:55:12.443Z");
@@ -72,7 +72,7 @@ fn a_turn_that_failed_before_its_first_call_takes_nothing_back() {
 fn codex_tells_totals_of_a_thread_and_opencode_steps() {
     let mut reader = Reader::default();
     let found = [read_all(&mut reader, CODEX), read_all(&mut Reader::default(), CODEX_RESUMED)].concat();
-    let [Told::Total(first), Told::Total(second)] = &found[..] else { panic!("{found:?}") };
+    let [Figure::Total(first), Figure::Total(second)] = &found[..] else { panic!("{found:?}") };
     assert_eq!(first.usage, Usage { reasoning_tokens: 14, ..used(468, 112, 2000) });
     assert_eq!(second.usage.since(first.usage), first.usage, "the same again was added");
     assert!(first.session == second.session && first.key != second.key);
@@ -82,12 +82,12 @@ fn codex_tells_totals_of_a_thread_and_opencode_steps() {
 {"timestamp":"2026-11-16T10:00:02Z","type":"event_msg","payload":{"type":"token_count","info":null}}
 {"timestamp":"2026-11-16T10:00:03Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2}}}}"#;
     let found = read_all(&mut Reader::default(), rollout);
-    let [Told::Total(call)] = &found[..] else { panic!("{found:?}") };
+    let [Figure::Total(call)] = &found[..] else { panic!("{found:?}") };
     assert_eq!((call.model.as_str(), call.usage), ("gpt-5-codex", used(6, 2, 4)));
     assert_eq!(call.at.unwrap().to_string(), "2026-11-16T10:00:03.000Z");
 
     let found = read_all(&mut Reader::default(), OPENCODE);
-    let [Told::Call(first), Told::Call(second)] = &found[..] else { panic!("{found:?}") };
+    let [Figure::Call(first), Figure::Call(second)] = &found[..] else { panic!("{found:?}") };
     let step = Usage { reasoning_tokens: 7, cost_microusd: Some(1842), ..used(234, 56, 1000) };
     assert_eq!((first.usage, second.usage), (step, step));
     assert_ne!(first.key, second.key);
@@ -103,7 +103,7 @@ fn events_are_read_as_json_and_as_words() {
 2026-11-16T11:00:00Z this is a sentence"#;
     let found = read_all(&mut Reader::default(), lines);
     let short = found.iter().map(|found| match found {
-        Told::Call(call) => (call.bead.as_deref().unwrap(), call.usage, call.latency_ms),
+        Figure::Call(call) => (call.bead.as_deref().unwrap(), call.usage, call.latency_ms),
         other => panic!("{other:?}"),
     });
     let dollars = Usage { cost_microusd: Some(250_000), ..used(10, 3, 0) };
@@ -116,6 +116,6 @@ fn events_are_read_as_json_and_as_words() {
 #[test]
 fn names_of_other_providers_are_understood() {
     let line = r#"{"type":"assistant","session_id":"s","message":{"id":"m","model":"deepseek","usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_cache_hit_tokens":4}},"bead_id":"bd-9"}"#;
-    let Some(Told::Call(call)) = Reader::default().read(line) else { panic!() };
+    let Some(Figure::Call(call)) = Reader::default().read(line) else { panic!() };
     assert_eq!((call.usage, call.bead.as_deref()), (used(6, 2, 4), Some("bd-9")));
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use forge_types::{Executor, FoundAgent};
 
-use super::survey::{Sighting, Whence};
+use super::survey::{FoundBy, SurveyedAgent};
 use super::{Place, agent, program};
 
 /// The first thing that keeps an agent from working.
@@ -21,7 +21,7 @@ pub enum Readiness {
     Ready,
 }
 
-impl Sighting {
+impl SurveyedAgent {
     pub fn readiness(&self) -> Readiness {
         match (&self.found, &self.version) {
             (None, _) => Readiness::Missing,
@@ -44,7 +44,7 @@ impl Sighting {
     fn log_in(&self) -> Option<String> {
         let (whence, _) = self.found.as_ref()?;
         let program = match (whence, self.software.package) {
-            (Whence::Npx, Some(package)) => format!("npx -y {package}"),
+            (FoundBy::Npx, Some(package)) => format!("npx -y {package}"),
             _ => self.software.program.to_owned(),
         };
         Some([&[program.as_str()], self.software.log_in].concat().join(" "))
@@ -53,7 +53,7 @@ impl Sighting {
     /// The state as one word. Nobody is asked to log in to a program that is not installed.
     fn state(&self) -> &'static str {
         match (self.readiness(), &self.found) {
-            (Readiness::Missing, _) | (Readiness::LoggedOut, Some((Whence::Npx, _))) => "not_installed",
+            (Readiness::Missing, _) | (Readiness::LoggedOut, Some((FoundBy::Npx, _))) => "not_installed",
             (Readiness::Broken, _) => "not_working",
             (Readiness::LoggedOut, _) => "not_logged_in",
             (Readiness::Ready, _) => "ready",
@@ -80,30 +80,32 @@ impl Sighting {
 }
 
 /// The agents of a survey and the built-in ones, in the order in which executors are listed. `ACP` is not among
-/// them: only a profile names its program, see [`tell_acp`].
-pub fn tell(agents: &[Sighting], forge_exe: &Path) -> Vec<FoundAgent> {
+/// them: only a profile names its program, see [`found_acp_agent`].
+pub fn found_agents(agents: &[SurveyedAgent], forge_exe: &Path) -> Vec<FoundAgent> {
     let found = |executor: &Executor| match executor {
         Executor::Shell => Some(shell()),
         Executor::Scripted => Some(scripted(forge_exe)),
-        executor => agents.iter().find(|seen| seen.about.executor == *executor).map(Sighting::found_agent),
+        executor => {
+            agents.iter().find(|seen| seen.about.executor == *executor).map(SurveyedAgent::found_agent)
+        }
     };
     Executor::ALL.iter().filter_map(found).collect()
 }
 
 /// The agent behind `ACP`, whose command a profile names. Reads the PATH of the login shell: do not call from async
 /// code.
-pub fn tell_acp(command: &str) -> FoundAgent {
+pub fn found_acp_agent(command: &str) -> FoundAgent {
     let path_env = std::env::var_os("PATH").unwrap_or_default();
     let place = Place { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env: &path_env };
     let name = shlex::split(command).and_then(|words| words.into_iter().next()).unwrap_or_default();
     let found = program::find(&name, &place);
     let whence = found.as_ref().map(|program| match program.path_env {
-        Some(_) => Whence::LoginPath,
-        None => Whence::Path,
+        Some(_) => FoundBy::LoginPath,
+        None => FoundBy::Path,
     });
     FoundAgent {
         program: name,
-        found: whence.map(Whence::as_str),
+        found: whence.map(FoundBy::as_str),
         ready: found.is_some(),
         state: if found.is_some() { "ready" } else { "not_installed" },
         path: found.map(|program| program.file),
@@ -156,9 +158,9 @@ mod tests {
     use super::*;
     use crate::agents::ALL;
 
-    fn seen(found: Option<Whence>, version: Option<&str>) -> Sighting {
+    fn seen(found: Option<FoundBy>, version: Option<&str>) -> SurveyedAgent {
         let about = agent(Executor::Codex);
-        Sighting {
+        SurveyedAgent {
             about,
             software: about.software.as_ref().unwrap(),
             found: found.map(|whence| (whence, "/bin/codex".into())),
@@ -171,20 +173,20 @@ mod tests {
     #[test]
     fn an_agent_is_ready_when_it_is_installed_works_and_is_logged_in() {
         let install = "npm install -g @openai/codex";
-        let whole = || seen(Some(Whence::Path), Some("1.2.3"));
+        let whole = || seen(Some(FoundBy::Path), Some("1.2.3"));
         for (agent, readiness, fix) in [
             (seen(None, None), Readiness::Missing, Some(install)),
             (
-                Sighting { keys: vec!["OPENAI_API_KEY"], ..seen(None, None) },
+                SurveyedAgent { keys: vec!["OPENAI_API_KEY"], ..seen(None, None) },
                 Readiness::Missing,
                 Some(install),
             ),
-            (seen(Some(Whence::Path), None), Readiness::Broken, Some(install)),
+            (seen(Some(FoundBy::Path), None), Readiness::Broken, Some(install)),
             (whole(), Readiness::LoggedOut, Some("codex login")),
-            (seen(Some(Whence::LoginPath), Some("1.2.3")), Readiness::LoggedOut, Some("codex login")),
-            (Sighting { keys: vec!["OPENAI_API_KEY"], ..whole() }, Readiness::Ready, None),
+            (seen(Some(FoundBy::LoginPath), Some("1.2.3")), Readiness::LoggedOut, Some("codex login")),
+            (SurveyedAgent { keys: vec!["OPENAI_API_KEY"], ..whole() }, Readiness::Ready, None),
             (
-                Sighting { login: Some("/home/user/.codex/auth.json".into()), ..whole() },
+                SurveyedAgent { login: Some("/home/user/.codex/auth.json".into()), ..whole() },
                 Readiness::Ready,
                 None,
             ),
@@ -192,9 +194,9 @@ mod tests {
             assert_eq!((agent.readiness(), agent.fix().as_deref()), (readiness, fix), "{agent:?}");
             assert_eq!(agent.found_agent().ready, readiness == Readiness::Ready, "{agent:?}");
         }
-        let fetched = seen(Some(Whence::Npx), Some("0.166.0"));
+        let fetched = seen(Some(FoundBy::Npx), Some("0.166.0"));
         assert_eq!(fetched.fix().unwrap(), format!("npx -y {} login", fetched.software.package.unwrap()));
-        let states = [seen(None, None), seen(Some(Whence::Path), None), whole(), fetched]
+        let states = [seen(None, None), seen(Some(FoundBy::Path), None), whole(), fetched]
             .map(|agent| agent.found_agent().state);
         assert_eq!(states, ["not_installed", "not_working", "not_logged_in", "not_installed"]);
     }
@@ -214,23 +216,23 @@ mod tests {
         ];
         assert_eq!(known.len(), ALL.iter().filter(|agent| agent.software.is_some()).count());
         for (executor, command) in known {
-            let logged_out = seen(Some(Whence::Path), Some("1.2.3"));
+            let logged_out = seen(Some(FoundBy::Path), Some("1.2.3"));
             let about = agent(executor);
-            let agent = Sighting { about, software: about.software.as_ref().unwrap(), ..logged_out };
+            let agent = SurveyedAgent { about, software: about.software.as_ref().unwrap(), ..logged_out };
             assert_eq!(agent.fix().as_deref(), Some(command), "{executor}");
         }
     }
 
     #[test]
     fn an_agent_of_a_profile_is_known_by_its_command() {
-        let (there, away) = (tell_acp("sh -c 'my agent'"), tell_acp("no-such-agent --acp"));
+        let (there, away) = (found_acp_agent("sh -c 'my agent'"), found_acp_agent("no-such-agent --acp"));
         assert_eq!((there.program.as_str(), there.state, there.ready), ("sh", "ready", true));
         assert_eq!((away.found, away.state, away.ready), (None, "not_installed", false));
     }
 
     #[test]
     fn the_built_in_agents_are_always_ready_and_in_their_order() {
-        let agents = tell(&[seen(None, None)], Path::new("/opt/forge"));
+        let agents = found_agents(&[seen(None, None)], Path::new("/opt/forge"));
         let lines: Vec<_> = agents.iter().map(|agent| (agent.executor, agent.found, agent.ready)).collect();
         let built_in = Some("built_in");
         assert_eq!(

@@ -36,7 +36,7 @@ const PACKAGERS: [(&str, &str); 6] = [
 pub struct Survey {
     pub tools: Vec<Tool>,
     /// One for each executor that has a program.
-    pub agents: Vec<Sighting>,
+    pub agents: Vec<SurveyedAgent>,
     /// The command that installs packages here, without the package.
     pub packager: Option<&'static str>,
 }
@@ -49,10 +49,10 @@ pub struct Tool {
 }
 
 #[derive(Debug)]
-pub struct Sighting {
+pub struct SurveyedAgent {
     pub about: &'static Agent,
     pub software: &'static Software,
-    pub found: Option<(Whence, PathBuf)>,
+    pub found: Option<(FoundBy, PathBuf)>,
     /// What the program printed; for `npx` the version that it would run.
     pub version: Option<String>,
     /// The variables with a key that are set.
@@ -63,7 +63,7 @@ pub struct Sighting {
 
 /// How a program was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whence {
+pub enum FoundBy {
     Path,
     /// Only in the PATH of the user's login shell.
     LoginPath,
@@ -71,12 +71,12 @@ pub enum Whence {
     Npx,
 }
 
-impl Whence {
+impl FoundBy {
     pub fn as_str(self) -> &'static str {
         match self {
-            Whence::Path => "path",
-            Whence::LoginPath => "login_path",
-            Whence::Npx => "npx",
+            FoundBy::Path => "path",
+            FoundBy::LoginPath => "login_path",
+            FoundBy::Npx => "npx",
         }
     }
 }
@@ -130,10 +130,10 @@ fn look_for_agent(
     path_env: &OsStr,
     home: Option<&Home>,
     deadline: Instant,
-) -> Sighting {
+) -> SurveyedAgent {
     let place = Place { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env };
     let variable = |key: &str| std::env::var_os(key).filter(|value| !value.is_empty());
-    let mut sighting = Sighting {
+    let mut sighting = SurveyedAgent {
         about,
         software,
         found: None,
@@ -146,7 +146,7 @@ fn look_for_agent(
             .find(|file| file.exists()),
     };
     if let Some(program) = program::find(software.program, &place) {
-        let whence = if program.path_env.is_some() { Whence::LoginPath } else { Whence::Path };
+        let whence = if program.path_env.is_some() { FoundBy::LoginPath } else { FoundBy::Path };
         let path = program.path_env.as_deref();
         let printed = ask_version(&program.file, "--version", path, home, deadline);
         // The version of a program that is slow, and not broken, is read from its package.
@@ -157,7 +157,7 @@ fn look_for_agent(
         && let Some(npx) = program::find("npx", &place)
     {
         sighting.version = package.rsplit_once('@').map(|(_, version)| version.to_owned());
-        sighting.found = Some((Whence::Npx, npx.file));
+        sighting.found = Some((FoundBy::Npx, npx.file));
     }
     sighting
 }

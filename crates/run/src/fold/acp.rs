@@ -19,7 +19,7 @@ use super::dialogue::{DialectReader, UNRECOGNISED_BYTES, unrecognised};
 use super::entries::{LogWriter, plain};
 use super::setup::answer_wants_setup;
 use super::stream::{Block, TextKind};
-use super::{Lens, Limit, SUMMARY_BYTES, Verdict, cut, tool};
+use super::{FoldContext, Limit, SUMMARY_BYTES, Verdict, cut, tool};
 use crate::talk::acp::{Meaning, Offers, answer_key};
 use failure::Failure;
 use spend::Spend;
@@ -83,15 +83,15 @@ enum Permissions {
 }
 
 impl Acp {
-    pub fn new(lens: &Lens) -> Acp {
+    pub fn new(context: &FoldContext) -> Acp {
         Acp {
-            worktree: lens.worktree.clone(),
+            worktree: context.worktree.clone(),
             requests: Vec::new(),
             agent: String::new(),
             turn: Turn::Opening,
             permissions: Permissions::Asked,
             open_text: None,
-            calls: Calls::new(lens),
+            calls: Calls::new(context),
             offers: Offers::default(),
             plan: None,
             commands_shown: false,

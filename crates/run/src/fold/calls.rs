@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use forge_types::{ApprovalId, EntryType, Millis, NormalizedEntry, RunId, ToolStatus};
 
 use super::entries::LogWriter;
-use super::{Lens, Verdict};
+use super::{FoldContext, Verdict};
 
 const MAX_CALLS: usize = 256;
 const MAX_BYTES: usize = 16 << 20;
@@ -44,10 +44,10 @@ impl Call {
 }
 
 impl Calls {
-    pub fn new(lens: &Lens) -> Calls {
+    pub fn new(context: &FoldContext) -> Calls {
         Calls {
-            run: lens.run,
-            answer_ms: lens.answer_ms,
+            run: context.run,
+            answer_ms: context.answer_ms,
             open: VecDeque::new(),
             bytes: 0,
             requests: VecDeque::new(),

@@ -14,7 +14,7 @@ use super::dialogue::{DialectReader, unrecognised};
 use super::entries::{LogWriter, failure_type, plain, with_source};
 use super::spend::Spend;
 use super::stream::{Streams, TextKind};
-use super::{Lens, Limit, Verdict, Window, cut, tool};
+use super::{FoldContext, Limit, Verdict, Window, cut, tool};
 use crate::talk::{Hooks, NO_REASON, TIMED_OUT};
 
 /// Claude's error when the conversation to resume does not exist.
@@ -57,15 +57,15 @@ pub(super) enum Program {
 }
 
 impl Claude {
-    pub fn new(lens: &Lens, program: Program) -> Claude {
+    pub fn new(context: &FoldContext, program: Program) -> Claude {
         Claude {
             program,
             silent: true,
-            worktree: lens.worktree.clone(),
+            worktree: context.worktree.clone(),
             model: Shown::No,
             billing: Shown::No,
             streams: Streams::default(),
-            calls: Calls::new(lens),
+            calls: Calls::new(context),
             prompts: 0,
             spend: Spend::default(),
             hooks: Hooks::default(),

@@ -20,7 +20,7 @@ use super::calls::Calls;
 use super::dialogue::{DialectReader, UNRECOGNISED_BYTES, unrecognised};
 use super::entries::{LogWriter, plain, with_source};
 use super::stream::{Block, TextKind};
-use super::{Lens, Verdict, cut};
+use super::{FoldContext, Verdict, cut};
 use crate::talk::{FEEDBACK, FEEDBACK_ID, NO_REASON, TIMED_OUT};
 use exec::Event;
 use failures::Failures;
@@ -55,14 +55,14 @@ pub(super) struct Codex {
 }
 
 impl Codex {
-    pub fn new(lens: &Lens) -> Codex {
+    pub fn new(context: &FoldContext) -> Codex {
         Codex {
-            worktree: lens.worktree.clone(),
+            worktree: context.worktree.clone(),
             thread: None,
             requests: VecDeque::new(),
             messages: VecDeque::new(),
             growing: VecDeque::new(),
-            calls: Calls::new(lens),
+            calls: Calls::new(context),
             reasons: VecDeque::new(),
             meter: Meter::default(),
             failures: Failures::default(),

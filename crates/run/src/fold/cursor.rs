@@ -17,7 +17,7 @@ use super::dialogue::{DialectReader, unrecognised};
 use super::entries::{LogWriter, failure_type, plain, with_source};
 use super::stream::{Block, TextKind};
 use super::tool::{in_backticks, relative, todo};
-use super::{Lens, SUMMARY_BYTES, Verdict, cut, diff};
+use super::{FoldContext, SUMMARY_BYTES, Verdict, cut, diff};
 use crate::lines::clean;
 
 const LOGIN: &str = "cursor-agent login";
@@ -30,12 +30,12 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    pub fn new(lens: &Lens) -> Cursor {
+    pub fn new(context: &FoldContext) -> Cursor {
         Cursor {
-            worktree: lens.worktree.clone(),
+            worktree: context.worktree.clone(),
             introduced: false,
             open_text: None,
-            calls: Calls::new(lens),
+            calls: Calls::new(context),
         }
     }
 }

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::fold::{chunks, data, folded, patches, record, recorded, statuses, transcript, view};
-use crate::stage::{json_of_words, lens};
+use crate::stage::{context, json_of_words};
 
 fn conversations() -> Vec<(String, Vec<Record>)> {
     let files = recorded("codex");
@@ -177,7 +177,7 @@ fn a_question_is_shown_until_it_is_answered() {
     let shown = statuses(&patches, call.unwrap().index);
     let words: Vec<_> = shown.iter().map(|status| status["status"].as_str().unwrap()).collect();
     assert_eq!(words, ["created", "pending_approval", "created", "success"]);
-    assert_eq!(shown[1]["approval_id"], json!(ApprovalId::of(lens(Path::new("/repo")).run, "0")));
+    assert_eq!(shown[1]["approval_id"], json!(ApprovalId::of(context(Path::new("/repo")).run, "0")));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use forge_run::agents::{Agents, Options, Place, Profiles, Request, plan};
 use forge_run::fold::{Dialect, Fold, Outcome, Verdict};
 use forge_types::{ProfileId, RunReason};
 
-use crate::stage::lens;
+use crate::stage::context;
 use crate::stage::{Stage, exit_of};
 
 /// Speaks Claude's protocol for one turn, then waits for the end of its input as Claude does.
@@ -47,7 +47,7 @@ async fn carry_out(
     };
     let live = stage.launch_spec(&spec).await;
     let exit = exit_of(&live).await;
-    let mut fold = Fold::new(Dialect::of(Some(id.executor), RunReason::CodingAgent), &lens(&cwd));
+    let mut fold = Fold::new(Dialect::of(Some(id.executor), RunReason::CodingAgent), &context(&cwd));
     let mut out = Vec::new();
     for record in stage.records() {
         fold.push(&record, &mut out);

@@ -12,7 +12,7 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::stage::{json_of_words, lens};
+use crate::stage::{context, json_of_words};
 
 pub fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -39,7 +39,7 @@ pub fn apply(patches: &[EntryPatch]) -> Vec<NormalizedEntry> {
 }
 
 pub fn patches(dialect: Dialect, records: &[Record]) -> (Vec<EntryPatch>, Outcome) {
-    let mut fold = Fold::new(dialect, &lens(Path::new("/repo")));
+    let mut fold = Fold::new(dialect, &context(Path::new("/repo")));
     let mut out = Vec::new();
     for record in records {
         fold.push(record, &mut out);
@@ -174,7 +174,7 @@ pub fn statuses(patches: &[EntryPatch], index: usize) -> Vec<Value> {
 fn a_request_for_permission_is_shown_until_it_is_answered() {
     let pending = |request: &str| {
         json!({
-            "status": "pending_approval", "approval_id": ApprovalId::of(lens(Path::new("/repo")).run, request),
+            "status": "pending_approval", "approval_id": ApprovalId::of(context(Path::new("/repo")).run, request),
             "requested_at": "2023-11-14T22:13:20.000Z", "timeout_at": "2023-11-14T23:13:20.000Z",
         })
     };

@@ -13,7 +13,7 @@ use forge_types::{EntryPatch, PatchOp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::stage::lens;
+use crate::stage::context;
 
 struct Worked {
     dir: TempDir,
@@ -26,7 +26,7 @@ struct Worked {
 fn work_in(dir: TempDir, prompt: &str) -> Worked {
     let mut raw = Vec::new();
     let code = scripted_agent(prompt.as_bytes(), &mut raw, dir.path());
-    let mut fold = Fold::new(Dialect::Claude, &lens(dir.path()));
+    let mut fold = Fold::new(Dialect::Claude, &context(dir.path()));
     let mut out: Vec<EntryPatch> = Vec::new();
     fold.push(&Record { kind: Kind::Stdout, at_ms: 0, bytes: raw.clone() }, &mut out);
     fold.finish(&mut out);

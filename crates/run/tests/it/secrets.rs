@@ -6,14 +6,14 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use forge_run::fold::{Dialect, Fold, Lens, Outcome, Verdict};
+use forge_run::fold::{Dialect, Fold, FoldContext, Outcome, Verdict};
 use forge_run::{Kind, Record, Secrets, Tail, View, seal};
 use forge_types::EntryPatch;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::fold::{apply, record};
-use crate::stage::{Stage, drain, exit_of, lens, text_of};
+use crate::stage::{Stage, context, drain, exit_of, text_of};
 
 const KEY: &str = "sk-demo-0123456789";
 
@@ -24,7 +24,8 @@ fn secrets(value: &str) -> Secrets {
 }
 
 fn patches(dialect: Dialect, value: &str, records: &[Record]) -> (Vec<EntryPatch>, Outcome) {
-    let mut fold = Fold::new(dialect, &Lens { secrets: secrets(value), ..lens(Path::new("/repo")) });
+    let mut fold =
+        Fold::new(dialect, &FoldContext { secrets: secrets(value), ..context(Path::new("/repo")) });
     let mut out = Vec::new();
     records.iter().for_each(|record| fold.push(record, &mut out));
     fold.finish(&mut out);

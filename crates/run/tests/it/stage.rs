@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forge_run::fold::Lens;
+use forge_run::fold::FoldContext;
 use forge_run::{Exit, Kind, Live, Progress, Reader, Record, Secrets, Spec, StdinPlan, Tail, View};
 use proptest::prelude::*;
 use rustix::process::{Pid, Signal, kill_process};
@@ -13,9 +13,9 @@ use tokio::sync::watch;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The view of a run's log in tests; its id is fixed, and so are the ids derived from it.
-pub fn lens(worktree: &Path) -> Lens {
+pub fn context(worktree: &Path) -> FoldContext {
     let run = "11111111-2222-4333-8444-555555555555".parse().expect("an id");
-    Lens { run, worktree: worktree.to_owned(), answer_ms: 3_600_000, secrets: Secrets::default() }
+    FoldContext { run, worktree: worktree.to_owned(), answer_ms: 3_600_000, secrets: Secrets::default() }
 }
 
 /// Any JSON whose keys and texts are these words, so that it gets deep into the code that reads them.

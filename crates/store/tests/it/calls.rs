@@ -8,7 +8,7 @@ use crate::fixture::*;
 
 fn line(model: &str, tokens: i64, cost: i64) -> UsageLine {
     let usage = Usage { input_tokens: tokens, cost_microusd: Some(cost), ..Usage::default() };
-    UsageLine { model: model.into(), usage, source: Some(CostSource::Told) }
+    UsageLine { model: model.into(), usage, source: Some(CostSource::Reported) }
 }
 
 fn call(key: &str, line: UsageLine) -> CallRow {

@@ -30,7 +30,7 @@ fn approval(run: RunId) -> Approval {
 
 fn line(cost: i64) -> UsageLine {
     let usage = Usage { input_tokens: 1, cost_microusd: Some(cost), ..Usage::default() };
-    UsageLine { model: "model".into(), usage, source: Some(CostSource::Told) }
+    UsageLine { model: "model".into(), usage, source: Some(CostSource::Reported) }
 }
 
 #[tokio::test]

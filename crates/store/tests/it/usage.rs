@@ -13,7 +13,7 @@ fn day(text: &str) -> Day {
 fn line(model: &str, tokens: i64, cost: Option<i64>) -> UsageLine {
     let usage =
         Usage { input_tokens: tokens, output_tokens: tokens / 10, cost_microusd: cost, ..Usage::default() };
-    UsageLine { model: model.into(), usage, source: cost.map(|_| CostSource::Told) }
+    UsageLine { model: model.into(), usage, source: cost.map(|_| CostSource::Reported) }
 }
 
 async fn note(store: &Store, run: &Run, project: ProjectId, at: &str, lines: &[UsageLine]) {

@@ -29,7 +29,7 @@ pub async fn follow(
         let shown = async {
             if let Some(attempt) = attempt {
                 tokio::time::sleep(GLANCE).await;
-                tokio::join!(tell_log(&api, &attempt, &messages), tell_changes(&api, &attempt, &messages));
+                tokio::join!(follow_log(&api, &attempt, &messages), follow_changes(&api, &attempt, &messages));
             }
             // Nothing more comes; what is wanted next decides.
             std::future::pending::<()>().await;
@@ -49,7 +49,7 @@ async fn say(messages: &mpsc::Sender<Message>, news: LogNews) {
 }
 
 /// From the beginning, and again when the server went away in between.
-async fn tell_log(api: &Client, attempt: &str, messages: &mpsc::Sender<Message>) {
+async fn follow_log(api: &Client, attempt: &str, messages: &mpsc::Sender<Message>) {
     let attempt = attempt.to_owned();
     loop {
         match log(api, &attempt, messages).await {
@@ -104,8 +104,8 @@ async fn read(
     Ok(())
 }
 
-/// Attempts without a worktree have no changes to tell.
-async fn tell_changes(api: &Client, attempt: &str, messages: &mpsc::Sender<Message>) {
+/// Attempts without a worktree have no changes.
+async fn follow_changes(api: &Client, attempt: &str, messages: &mpsc::Sender<Message>) {
     let path = format!("/api/task-attempts/{attempt}/diff/sse?stats_only=true");
     let Ok(mut stream) = api.events(&path).await else { return };
     while let Ok(Some(message)) = stream.next().await {

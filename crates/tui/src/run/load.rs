@@ -124,7 +124,7 @@ async fn questions(api: &Client) -> Result<Vec<Question>, Error> {
     let mut questions: Vec<Question> = api.get("/api/approvals/pending").await?;
     for question in &mut questions {
         let Some(run) = &question.execution_process_id else { continue };
-        // A run that is gone meanwhile takes its question with it, which the next reading tells.
+        // A run that is gone meanwhile takes its question with it; the next reading shows that.
         if let Ok(run) = api.get::<Value>(&format!("/api/execution-processes/{run}")).await {
             question.attempt = run["task_attempt_id"].as_str().map(str::to_owned);
         }
@@ -150,7 +150,7 @@ async fn usage(api: &Client) -> Result<Usage, Error> {
     Ok(Usage { days: groups, models: models.groups, total: days.total, workers, served })
 }
 
-/// What an older server does not tell is no fault.
+/// A list that an older server does not have is not an error.
 async fn if_served<T: DeserializeOwned>(api: &Client, path: &str) -> Result<List<T>, Error> {
     match api.get(path).await {
         Ok(rows) => Ok(List::Read(rows)),

@@ -1,11 +1,11 @@
-//! The state of an agent on this machine, in words; [`Sighting::readiness`] determines it.
+//! The state of an agent on this machine, in words; [`SurveyedAgent::readiness`] determines it.
 
-use forge_run::agents::{Readiness, Sighting, Whence};
+use forge_run::agents::{FoundBy, Readiness, SurveyedAgent};
 use serde_json::json;
 
 use super::check::{Check, Status};
 
-pub fn check(agent: &Sighting) -> Check {
+pub fn check(agent: &SurveyedAgent) -> Check {
     let name = agent.about.executor.as_str();
     let facts = json!({
         "executor": name,
@@ -20,9 +20,9 @@ pub fn check(agent: &Sighting) -> Check {
     let protocol = agent.about.protocol().as_str();
     let place = match &agent.found {
         None => String::new(),
-        Some((Whence::Path, file)) => file.display().to_string(),
-        Some((Whence::LoginPath, file)) => format!("{} (only in the login shell's PATH)", file.display()),
-        Some((Whence::Npx, _)) => "through npx, which fetches it at its first start".to_owned(),
+        Some((FoundBy::Path, file)) => file.display().to_string(),
+        Some((FoundBy::LoginPath, file)) => format!("{} (only in the login shell's PATH)", file.display()),
+        Some((FoundBy::Npx, _)) => "through npx, which fetches it at its first start".to_owned(),
     };
     let version = agent.version.as_deref().unwrap_or_default();
     let (status, detail) = match agent.readiness() {

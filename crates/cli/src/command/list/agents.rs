@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use anyhow::{Context, Result};
-use forge_run::agents::{Readiness, Sighting, Whence};
+use forge_run::agents::{FoundBy, Readiness, SurveyedAgent};
 use forge_types::Executor;
 use serde_json::{Map, Value, json};
 
@@ -35,7 +35,7 @@ pub async fn list(client: &Client, choice: &Choice) -> Result<()> {
     let looked = tokio::task::spawn_blocking(forge_run::agents::survey);
     let (here, everywhere) = tokio::try_join!(client.get::<Value>(&here), client.get::<Value>("/api/info"))?;
     let survey = looked.await.context("cannot look for programs")?;
-    let seen: HashMap<Executor, Sighting> =
+    let seen: HashMap<Executor, SurveyedAgent> =
         survey.agents.into_iter().map(|agent| (agent.about.executor, agent)).collect();
     let executors = here["executors"].as_object().into_iter().flatten();
     let agents: Vec<Agent> = executors
@@ -114,7 +114,7 @@ struct Presence {
 }
 
 impl Presence {
-    fn of(executor: Option<Executor>, seen: &HashMap<Executor, Sighting>) -> Self {
+    fn of(executor: Option<Executor>, seen: &HashMap<Executor, SurveyedAgent>) -> Self {
         let new = |here, ink, word, detail: &str| Self { here, ink, word, detail: detail.to_owned() };
         let Some(agent) = executor.and_then(|executor| seen.get(&executor)) else {
             return match executor {
@@ -126,7 +126,7 @@ impl Presence {
         };
         let version = agent.version.as_deref().unwrap_or_default();
         match &agent.found {
-            Some((Whence::Npx, _)) => {
+            Some((FoundBy::Npx, _)) => {
                 new(true, Ink::Yellow, "by npx", &format!("{version}, when it first starts"))
             }
             Some(_) if agent.readiness() == Readiness::LoggedOut => {

@@ -1,7 +1,7 @@
 //! Looking into a directory. Invariant: nothing changes there.
 
 use forge_git::{Counting, FileDiff, Patch, PatchScope, WorktreeStatus};
-use forge_run::{Ground, Leftover};
+use forge_run::{DirectoryOwner, Leftover};
 use forge_types::{ConflictOp, RunId};
 
 use super::{Directory, requests};
@@ -45,7 +45,7 @@ requests! {
     };
 
     /// Processes in the directory that belong to none of the allowed runs.
-    Leftovers { at: Directory, ground: Ground, allowed: Vec<RunId> } -> Vec<Leftover> = |_host| {
-        Ok(forge_run::leftovers_in(&at.path, ground, allowed).await)
+    Leftovers { at: Directory, whose: DirectoryOwner, allowed: Vec<RunId> } -> Vec<Leftover> = |_host| {
+        Ok(forge_run::leftovers_in(&at.path, whose, allowed).await)
     };
 }

@@ -124,7 +124,7 @@ pub(crate) struct Machine {
     pub(crate) repos: Arc<Repositories>,
     /// The program that keeps runs, and the folder of their logs.
     pub(crate) exe: PathBuf,
-    pub(crate) runs: PathBuf,
+    pub(crate) logs: PathBuf,
 }
 
 impl Machine {
@@ -202,8 +202,8 @@ mod tests {
         std::fs::write(path.join("a.txt"), "1\n").unwrap();
         let base = WorktreeBase::new(dir.path().join("base"), "here".to_owned());
         let pool = Pool::new(base.clone(), 0, 0);
-        let (exe, runs) = (PathBuf::from("forge"), dir.path().join("runs"));
-        let host = Host::new(Machine { base, pool, repos: Arc::default(), exe, runs });
+        let (exe, logs) = (PathBuf::from("forge"), dir.path().join("runs"));
+        let host = Host::new(Machine { base, pool, repos: Arc::default(), exe, logs });
         let at = Directory::new(repo.path(), repo.path());
 
         let here = host.ask(Status { at: at.clone() }).await.unwrap();

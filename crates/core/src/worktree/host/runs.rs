@@ -30,6 +30,6 @@ impl Host {
     }
 
     fn run_dir(&self, run: RunId) -> PathBuf {
-        self.0.runs.join(run.to_string())
+        self.0.logs.join(run.to_string())
     }
 }

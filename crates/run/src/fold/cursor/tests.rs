@@ -9,9 +9,13 @@ use crate::journal::{Kind, Record};
 use forge_types::RunId;
 
 fn fold(records: &[(Kind, String)]) -> (Vec<NormalizedEntry>, Outcome) {
-    let lens =
-        Lens { run: RunId::random(), worktree: "/repo".into(), answer_ms: 1, secrets: Secrets::default() };
-    let mut fold = Fold::new(Dialect::Cursor, &lens);
+    let context = FoldContext {
+        run: RunId::random(),
+        worktree: "/repo".into(),
+        answer_ms: 1,
+        secrets: Secrets::default(),
+    };
+    let mut fold = Fold::new(Dialect::Cursor, &context);
     let mut out = Vec::new();
     for (kind, text) in records {
         fold.push(&Record { kind: *kind, at_ms: 0, bytes: text.as_bytes().to_vec() }, &mut out);
