@@ -1,0 +1,5 @@
+//! Beads: read, written and taken through Forge.
+
+mod bare;
+
+pub use bare::{BARE, project};

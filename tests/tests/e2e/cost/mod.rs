@@ -1,0 +1,3 @@
+//! What agents use, and what it costs.
+
+mod usage;

@@ -1,0 +1,5 @@
+//! The home on disk: its folders, its database, its backups.
+
+mod backup;
+mod database;
+mod folders;

@@ -1,0 +1,5 @@
+//! Rules about the source itself.
+
+mod environment;
+mod layers;
+mod rooms;

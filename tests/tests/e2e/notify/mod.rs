@@ -1,0 +1,4 @@
+//! Messages to people who are not looking.
+
+mod alerts;
+mod omni;

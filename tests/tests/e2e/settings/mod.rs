@@ -1,0 +1,3 @@
+//! The user's settings.
+
+mod stored;

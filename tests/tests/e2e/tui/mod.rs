@@ -1,0 +1,4 @@
+//! The dashboard, driven by keys.
+
+mod dashboard;
+mod fleet;

@@ -1,0 +1,5 @@
+//! Worktrees over time, and whose they are.
+
+mod holding;
+mod owners;
+mod torture;
