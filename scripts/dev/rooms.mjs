@@ -1,4 +1,4 @@
-// Where rooms of the engine use a room that comes after them: what tests/tests/e2e/rooms.rs forbids, found by the same
+// Where rooms of the engine use a room that comes after them: what tests/tests/e2e/house/rooms.rs forbids, found by the same
 // means and with the lists that are written there. A cycle between rooms has at least one such use.
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { ROOT } from "../lib/root.mjs";
 
-const TEST = "tests/tests/e2e/rooms.rs";
+const TEST = "tests/tests/e2e/house/rooms.rs";
 
 /** The words in quotes of a list in the test. */
 function listed(root, name) {

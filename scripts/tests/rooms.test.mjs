@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { usesAgainstOrder } from "../dev/rooms.mjs";
 import { ROOT, tempFolder } from "./fixture.mjs";
 
-const TEST = "tests/tests/e2e/rooms.rs";
+const TEST = "tests/tests/e2e/house/rooms.rs";
 
 function copy(t) {
   const root = tempFolder(t);
