@@ -1,5 +1,5 @@
 //! The chaos tale: a real server, agents that keep a copy of all they do, random requests, and `kill -9` at random
-//! moments. In the end everything that was acknowledged or written is held against what is told and what is there.
+//! moments. In the end everything that was acknowledged or written is compared with what is reported and what is there.
 //!
 //! A tale has eras. In each, several pairs of hands work on a fresh project while somebody kills; then all comes to
 //! rest and is compared. Invariant: every choice comes from the seed, every process that the tale started is gone with
@@ -84,8 +84,8 @@ impl std::fmt::Display for Outcome {
 }
 
 impl Tale {
-    /// Tells it to its end, or until `interrupt` is there. After each era `hear` is told how it stands.
-    pub async fn tell(
+    /// Runs to the end, or until `interrupt` is there. After each era `hear` gets the tally.
+    pub async fn run(
         self,
         interrupt: impl Future<Output = ()>,
         mut hear: impl FnMut(usize, &Tally),
@@ -145,8 +145,8 @@ async fn rest(stage: &Stage<'_>, watcher: Watcher) {
     }
     server.crash().await;
     server.start_again().await;
-    let Some(told) = check::settle(stage).await else { return };
-    check::reckon(stage, &told).await;
+    let Some(report) = check::settle(stage).await else { return };
+    check::reckon(stage, &report).await;
     let last = json!({"project_id": stage.project, "title": "the last one"});
     if let Some(answer) = stage.post("task", "/api/tasks", &last).await {
         watcher.compare(server, &text(&answer.body["data"]["id"])).await;

@@ -1,5 +1,5 @@
 //! A code host on this machine: bare repositories over `git http-backend`, and the few API calls of GitHub, GitLab and
-//! Gitea that Forge makes. It keeps what it was told and every request it got.
+//! Gitea that Forge makes. It keeps what it was given and every request it got.
 //!
 //! Invariant: with a token set, neither git nor the API lets anybody in without it; and while git waits for an answer, no
 //! process of this machine has the token among its arguments.

@@ -1,5 +1,5 @@
 //! A model on this machine: speaks the APIs of Anthropic, OpenAI (Responses and Chat Completions) and Gemini well enough
-//! for real agent programs, and does what the last prompt tells it to (see [`script`]).
+//! for real agent programs, and does what the last prompt asks for (see [`script`]).
 //!
 //! Invariants: the answer follows from the request alone (only `flaky` counts), so it is the same for a conversation that
 //! was resumed; every model call costs the same ([`usage`]); the key `bad` opens nothing; every request is kept.
@@ -50,7 +50,7 @@ pub enum Api {
     Gemini,
 }
 
-/// A model call as it came, and whether its answer was told to the end.
+/// A model call as it came, and whether its answer was sent to the end.
 #[derive(Clone, Debug)]
 pub struct Call {
     pub api: Api,
@@ -58,7 +58,7 @@ pub struct Call {
     pub body: Value,
     /// The status, once one was sent.
     pub status: Option<u16>,
-    pub told: bool,
+    pub sent: bool,
 }
 
 impl Call {
@@ -104,8 +104,8 @@ impl Model {
     }
 
     /// How many calls were answered in full and belong to a turn, which is what the agent should say it used.
-    pub fn told(&self) -> i64 {
-        lock(&self.state).calls.iter().filter(|call| call.told && !call.is_aside()).count() as i64
+    pub fn sent(&self) -> i64 {
+        lock(&self.state).calls.iter().filter(|call| call.sent && !call.is_aside()).count() as i64
     }
 }
 
@@ -171,13 +171,13 @@ async fn route(request: Request<Incoming>, state: Arc<Mutex<State>>) -> Response
             true => Reply::Status(401),
             false => script::decide(&api.said(&body), &api.tools(&body), &body, &mut state.flaky),
         };
-        state.calls.push(Call { api, key, body: body.clone(), status: None, told: false });
+        state.calls.push(Call { api, key, body: body.clone(), status: None, sent: false });
         (state.calls.len() - 1, reply)
     };
     let status = if let Reply::Status(status) = reply { status } else { 200 };
     lock(&state).calls[at].status = Some(status);
-    let told = move || lock(&state).calls[at].told = true;
-    answer::answer(api, &path, body, reply, told).await
+    let sent = move || lock(&state).calls[at].sent = true;
+    answer::answer(api, &path, body, reply, sent).await
 }
 
 fn no_path(path: &str) -> Response<Body> {

@@ -70,7 +70,7 @@ fn address(base: &str) -> String {
     base.trim_start_matches("http://").to_owned()
 }
 
-/// One request a connection: the client is told that it is closed after the answer.
+/// One request a connection: the client learns that it is closed after the answer.
 async fn relay(
     mut client: TcpStream,
     target: &str,

@@ -1,4 +1,4 @@
-//! An agent of the chaos tale: works as it is told, and keeps a copy of everything where Forge does not look.
+//! An agent of the chaos tale: works as its arguments say, and keeps a copy of everything where Forge does not look.
 //!
 //! `chaos-agent work <witness> <token> [lines=n] [pause=ms] [exit=code] [heavy=MiB] [daemon=1]` writes numbered lines and
 //! files; `chaos-agent pass <witness> <program>` stands between Forge and another agent; `chaos-agent linger` is the
@@ -83,7 +83,7 @@ impl Agent {
         }
     }
 
-    /// One file that git takes and one that it is told to ignore.
+    /// One file that git takes and one that it has to ignore.
     fn leave_work(&self) -> std::io::Result<()> {
         for name in [format!("work-{}.txt", self.token), format!("work-{}.log", self.token)] {
             let bytes = format!("{name} of run {}\n", self.witness.run);
@@ -150,9 +150,9 @@ fn pass(root: &Path, program: &str) -> std::io::Result<i32> {
     std::thread::spawn(move || {
         let mut bytes = [0; LONGEST_WRITE];
         while let Ok(count @ 1..) = std::io::stdin().read(&mut bytes) {
-            let told = to.as_mut().map(|to| to.write_all(&bytes[..count]).and_then(|()| to.flush()));
+            let passed = to.as_mut().map(|to| to.write_all(&bytes[..count]).and_then(|()| to.flush()));
             let noted = heard.append("heard", &bytes[..count]);
-            if !matches!((told, noted), (Some(Ok(())), Ok(()))) {
+            if !matches!((passed, noted), (Some(Ok(())), Ok(()))) {
                 break;
             }
         }

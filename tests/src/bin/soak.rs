@@ -19,8 +19,7 @@ fn main() -> ExitCode {
     let tale = Tale { seed, length: Length::Time { whole, era: ERA.min(whole) }, hands: 4, attempts: 16 };
     println!("chaos for {minutes} minutes, seed {seed}; Ctrl-C ends it");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let outcome =
-        runtime.block_on(tale.tell(interrupt(), |era, tally| println!("after era {era}:\n{tally}")));
+    let outcome = runtime.block_on(tale.run(interrupt(), |era, tally| println!("after era {era}:\n{tally}")));
     println!("{outcome}");
     match (outcome.holds(), outcome.interrupted) {
         (false, _) => ExitCode::FAILURE,

@@ -1,4 +1,5 @@
-//! The reckoning at the end of an era: what is told and what lies on the disk, against what was asked for and done.
+//! The reckoning at the end of an era: what is reported and what lies on the disk, compared with what was asked for and
+//! done.
 
 mod git;
 mod run;
@@ -16,8 +17,8 @@ use super::witness::Witness;
 use super::world::Stage;
 use crate::{PATIENCE, Rng, text};
 
-/// Everything of the project as it is told now.
-pub struct Told {
+/// Everything of the project as it is reported now.
+pub struct Report {
     tasks: Vec<Value>,
     attempts: Vec<Value>,
     runs: Vec<Row>,
@@ -25,8 +26,8 @@ pub struct Told {
     drafts: BTreeMap<String, (String, bool)>,
 }
 
-impl Told {
-    async fn now(stage: &Stage<'_>) -> Option<Told> {
+impl Report {
+    async fn now(stage: &Stage<'_>) -> Option<Report> {
         let server = stage.server;
         let tasks = list(server.read(&format!("/api/tasks?project_id={}", stage.project)).await?);
         let attempts = list(server.read(&format!("/api/task-attempts?project_id={}", stage.project)).await?);
@@ -37,7 +38,7 @@ impl Told {
             let draft = server.read(&path).await?;
             drafts.insert(attempt, (text(&draft["prompt"]), draft["queued"] == true));
         }
-        Some(Told { tasks, attempts, runs, drafts })
+        Some(Report { tasks, attempts, runs, drafts })
     }
 
     /// What has not come to its end.
@@ -54,11 +55,11 @@ impl Told {
             let place = text(&attempt["worktree_path"]);
             std::path::Path::new(&place).exists() == (attempt["worktree_deleted"] == true)
         });
-        let told = |attempt: &Value| {
+        let report = |attempt: &Value| {
             let (id, deleted) = (text(&attempt["id"]), &attempt["worktree_deleted"]);
             format!("attempt {id}: worktree_deleted is {deleted}; {}", text(&attempt["worktree_path"]))
         };
-        wrong.map(told).collect()
+        wrong.map(report).collect()
     }
 }
 
@@ -67,44 +68,44 @@ fn list(value: Value) -> Vec<Value> {
 }
 
 /// Waits until everything has ended, and answers the questions that are left. What never ends is noted.
-pub async fn settle(stage: &Stage<'_>) -> Option<Told> {
+pub async fn settle(stage: &Stage<'_>) -> Option<Report> {
     let (begun, mut rng) = (Instant::now(), Rng::new(1));
     loop {
         answer_question(stage, &mut rng).await;
-        let told = Told::now(stage).await;
-        let (open, misplaced) = match &told {
-            Some(told) => (told.open(), told.misplaced()),
-            None => (vec!["the server does not tell".to_owned()], Vec::new()),
+        let report = Report::now(stage).await;
+        let (open, misplaced) = match &report {
+            Some(report) => (report.open(), report.misplaced()),
+            None => (vec!["the server does not answer".to_owned()], Vec::new()),
         };
         if open.is_empty() && misplaced.is_empty() {
-            return told;
+            return report;
         }
         if begun.elapsed() > PATIENCE {
             open.into_iter().for_each(|what| stage.server.broke(Promise::Stuck, what));
             misplaced.into_iter().for_each(|what| stage.server.broke(Promise::Wrong, what));
-            return told;
+            return report;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 
 /// Holds everything against everything.
-pub async fn reckon(stage: &Stage<'_>, told: &Told) {
-    existence(stage, told);
-    texts(stage, told);
+pub async fn reckon(stage: &Stage<'_>, report: &Report) {
+    existence(stage, report);
+    texts(stage, report);
     witnesses(stage);
     processes(stage).await;
-    for row in &told.runs {
+    for row in &report.runs {
         run::compare(stage, row).await;
     }
     git::sound(stage);
-    git::files(stage, &told.runs);
+    git::files(stage, &report.runs);
     git::merges(stage).await;
 }
 
 /// Acknowledged tasks are there, deleted ones are not, none is there twice or by half.
-fn existence(stage: &Stage<'_>, told: &Told) {
-    let ids: BTreeSet<String> = told.tasks.iter().map(|task| text(&task["id"])).collect();
+fn existence(stage: &Stage<'_>, report: &Report) {
+    let ids: BTreeSet<String> = report.tasks.iter().map(|task| text(&task["id"])).collect();
     for Known { task, existence, .. } in stage.ledger().known() {
         match (existence, ids.contains(task)) {
             (Existence::There, false) => stage.server.broke(Promise::Lost, format!("task {task} is gone")),
@@ -115,13 +116,13 @@ fn existence(stage: &Stage<'_>, told: &Told) {
         }
     }
     let mut titles = BTreeSet::new();
-    for task in &told.tasks {
+    for task in &report.tasks {
         let (id, title) = (text(&task["id"]), text(&task["title"]));
         if !titles.insert(title.clone()) {
             stage.server.broke(Promise::Doubled, format!("two tasks have the title {title}"));
         }
-        let attempts: Vec<_> = told.attempts.iter().filter(|attempt| attempt["task_id"] == *id).collect();
-        let has_run = |attempt: &&&Value| told.runs.iter().any(|run| attempt["id"] == *run.attempt);
+        let attempts: Vec<_> = report.attempts.iter().filter(|attempt| attempt["task_id"] == *id).collect();
+        let has_run = |attempt: &&&Value| report.runs.iter().any(|run| attempt["id"] == *run.attempt);
         if attempts.len() != 1 || attempts.iter().find(has_run).is_none() {
             let what = format!("task {id} has {} attempts, or one without a run", attempts.len());
             stage.server.broke(Promise::Wrong, what);
@@ -130,21 +131,21 @@ fn existence(stage: &Stage<'_>, told: &Told) {
 }
 
 /// Every text that was taken has its run, every draft is kept or sent, none is sent twice, and none that was refused.
-fn texts(stage: &Stage<'_>, told: &Told) {
+fn texts(stage: &Stage<'_>, report: &Report) {
     let ledger = stage.ledger();
     let gone = |attempt: &str| {
         let mut known = ledger.known().iter();
         known.any(|known| known.attempt == attempt && known.existence != Existence::There)
     };
     for (token, known) in &ledger.texts {
-        let runs: Vec<&Row> = told.runs.iter().filter(|run| run.prompt.contains(token)).collect();
+        let runs: Vec<&Row> = report.runs.iter().filter(|run| run.prompt.contains(token)).collect();
         if runs.len() > 1 {
             let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
             stage.server.broke(Promise::Doubled, format!("text {token} was sent in runs {ids:?}"));
         }
         let Some(attempt) = known.attempt.as_deref().filter(|attempt| !gone(attempt)) else { continue };
         let sent = !runs.is_empty();
-        let drafted = told.drafts.get(attempt).is_some_and(|(text, _)| text.contains(token));
+        let drafted = report.drafts.get(attempt).is_some_and(|(text, _)| text.contains(token));
         let of = format!("text {token} of attempt {attempt}");
         match &known.fate {
             Fate::Taken(Some(id)) if runs.iter().all(|run| run.id != *id) => {
@@ -181,7 +182,7 @@ fn witnesses(stage: &Stage<'_>) {
             stage.server.broke(promise, format!("run {run}: {odd}"));
         }
         for twice in witness.heard_twice() {
-            stage.server.broke(Promise::Doubled, format!("run {run} was told twice: {twice}"));
+            stage.server.broke(Promise::Doubled, format!("run {run} heard this twice: {twice}"));
         }
     }
     for (question, answers) in stage.ledger().answers.iter().filter(|(_, answers)| answers.len() > 1) {

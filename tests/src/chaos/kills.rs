@@ -124,7 +124,7 @@ fn some_run(stage: &Stage<'_>, rng: &mut Rng) -> Option<Victim> {
     (!all.is_empty()).then(|| all.swap_remove(rng.below(all.len())))
 }
 
-/// It is noted before it is done: what the run comes to is told at once.
+/// It is noted before it is done: the result of the run is reported at once.
 fn kill_run(stage: &Stage<'_>, kind: &str, victim: &Victim) {
     let run = &victim.witness.run;
     if kind.contains("agent") {
@@ -140,17 +140,17 @@ fn kill_run(stage: &Stage<'_>, kind: &str, victim: &Victim) {
     }
 }
 
-/// Whose keeper was killed has nothing left at work as soon as its end is told.
+/// Whose keeper was killed has nothing left at work as soon as its end is reported.
 async fn look_after(stage: &Stage<'_>, orphans: &mut Vec<Witness>) {
     let mut waiting = Vec::new();
     for witness in orphans.drain(..) {
-        let told = stage.server.read(&format!("/api/execution-processes/{}", witness.run)).await;
-        match told.as_ref().map(|run| &run["status"]) {
+        let reported = stage.server.read(&format!("/api/execution-processes/{}", witness.run)).await;
+        match reported.as_ref().map(|run| &run["status"]) {
             Some(status) if status == "running" => waiting.push(witness),
-            // A stop is told before it is done. Whether all is gone is looked at in the end.
+            // A stop is reported before it is done. Whether all is gone is checked in the end.
             Some(status) if status == "killed" => {}
             None => waiting.push(witness),
-            // Told as failed, or deleted since.
+            // Reported as failed, or deleted since.
             Some(status) => {
                 let living: Vec<Identity> =
                     witness.processes().into_iter().filter(|process| process.is_alive()).collect();

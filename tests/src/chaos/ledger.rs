@@ -22,7 +22,7 @@ pub enum Existence {
     Gone,
 }
 
-/// A task with its attempt, as the answer to its start told.
+/// A task with its attempt, as the answer to its start said.
 #[derive(Clone, Debug)]
 pub struct Known {
     pub task: String,
@@ -40,7 +40,7 @@ pub struct Known {
 /// What became of a text for an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It has a run: this one, where the answer told.
+    /// It has a run: this one, where the answer named it.
     Taken(Option<String>),
     /// It lies in the draft, or has been sent.
     Kept,
@@ -116,7 +116,7 @@ impl Ledger {
         (!there.is_empty()).then(|| (*rng.pick(&there)).clone())
     }
 
-    /// Takes the draft of an attempt: two at once could not tell whose text is whose.
+    /// Takes the draft of an attempt: of two at once nobody could say whose text is whose.
     pub fn take_draft(&mut self, attempt: &str) -> bool {
         self.of(attempt).is_some_and(|known| !std::mem::replace(&mut known.drafting, true))
     }

@@ -71,7 +71,7 @@ async fn act(stage: &Stage<'_>, rng: &mut Rng, most_attempts: usize) {
     }
 }
 
-/// What a worker is told to do: more or fewer lines, some with a child in a session of its own, some deaf to signals.
+/// What a worker has to do: more or fewer lines, some with a child in a session of its own, some deaf to signals.
 fn script(stage: &Stage<'_>, token: &str, rng: &mut Rng) -> String {
     let agent = beside("chaos-agent");
     let (agent, root) = (agent.display(), stage.root.display());

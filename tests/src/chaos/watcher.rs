@@ -1,7 +1,7 @@
 //! A client that follows all events with a cursor, over every death of the server.
 //!
 //! Invariant: it comes back with the number of the last event it has seen, as every client does; in the end it has seen
-//! what a client that comes new is told, each event once.
+//! what a new client gets, each event once.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};

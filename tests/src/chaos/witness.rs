@@ -117,7 +117,7 @@ impl Witness {
         entries.map(|entry| entry.path()).collect()
     }
 
-    /// What it was told over its standard input more than once.
+    /// What it got over its standard input more than once.
     pub fn heard_twice(&self) -> Vec<String> {
         let (mut once, mut twice) = (BTreeSet::new(), Vec::new());
         for line in self.text("heard").lines() {

@@ -47,13 +47,13 @@ pub(super) fn send(status: u16, headers: &[(&str, &str)], body: &Value) -> Respo
     response.body(Full::new(bytes).boxed_unsync()).expect("a response")
 }
 
-/// `told` is called once the whole answer was sent.
+/// `sent` is called once the whole answer was sent.
 pub(super) async fn answer(
     api: Api,
     path: &str,
     body: Value,
     reply: Reply,
-    told: impl FnOnce() + Send + 'static,
+    sent: impl FnOnce() + Send + 'static,
 ) -> Response<Body> {
     if let Reply::Status(status) = reply {
         let headers: &[(&str, &str)] =
@@ -74,20 +74,20 @@ pub(super) async fn answer(
             tokio::time::sleep(piece.after).await;
             text.push_str(&piece.text);
         }
-        told();
+        sent();
         return send(200, &[], &whole(api, &model, &reply, &text));
     }
     let (sender, receiver) = mpsc::channel(16);
     tokio::spawn(async move {
         let sink = Sink(sender);
-        let sent = match api {
+        let streamed = match api {
             Api::Anthropic => anthropic::stream(&model, &reply, &sink).await,
             Api::Responses => responses::stream(&model, &reply, &sink).await,
             Api::Chat => chat::stream(&model, &reply, &sink).await,
             Api::Gemini => gemini::stream(&model, &reply, &sink).await,
         };
-        if sent.is_ok() {
-            told();
+        if streamed.is_ok() {
+            sent();
         }
     });
     let frames = unfold(receiver, async |mut receiver: mpsc::Receiver<String>| {

@@ -53,7 +53,7 @@ async fn anthropic_uses_a_tool_and_then_says_what_it_heard() {
     let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "written"}]});
     let answer = ask(&model, "/v1/messages", anthropic(json!([prompt, result]), false)).await;
     assert_eq!(answer["content"][0]["text"], "Done. Tool said: \"written\"");
-    assert_eq!(model.told(), 2);
+    assert_eq!(model.sent(), 2);
     assert!(model.calls()[1].says("written") && model.calls()[1].says("do it"));
 }
 
@@ -61,14 +61,14 @@ async fn anthropic_uses_a_tool_and_then_says_what_it_heard() {
 async fn anthropic_streams_in_the_order_of_the_api() {
     let model = Model::start().await;
     let prompt = json!({"role": "user", "content": [{"type": "text", "text": "[[write:a.txt:hello]]"}]});
-    let told = events(&model, "/v1/messages", anthropic(json!([prompt]), true)).await;
+    let shown = events(&model, "/v1/messages", anthropic(json!([prompt]), true)).await;
     let block = ["content_block_start", "content_block_delta", "content_block_stop"];
     let tool = ["content_block_start", "content_block_delta", "content_block_delta", "content_block_stop"];
     let all = [&["message_start"][..], &block, &tool, &["message_delta", "message_stop"]].concat();
-    assert_eq!(kinds(&told), all);
-    let input: String = told.iter().filter_map(|event| event["delta"]["partial_json"].as_str()).collect();
+    assert_eq!(kinds(&shown), all);
+    let input: String = shown.iter().filter_map(|event| event["delta"]["partial_json"].as_str()).collect();
     assert_eq!(serde_json::from_str::<Value>(&input).unwrap()["content"], "hello");
-    assert_eq!(told[told.len() - 2]["usage"]["output_tokens"], usage::OUTPUT);
+    assert_eq!(shown[shown.len() - 2]["usage"]["output_tokens"], usage::OUTPUT);
 }
 
 #[tokio::test]
@@ -94,13 +94,13 @@ async fn responses_calls_functions_and_takes_patches_as_they_are() {
     let model = Model::start().await;
     let user = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "[[write:a.txt:x\ny]]"}]});
     let body = json!({"model": "m", "stream": true, "input": [user], "tools": [{"type": "custom", "name": "apply_patch"}]});
-    let told = events(&model, "/v1/responses", body).await;
-    let item = &told.last().unwrap()["response"]["output"][0];
+    let shown = events(&model, "/v1/responses", body).await;
+    let item = &shown.last().unwrap()["response"]["output"][0];
     assert_eq!(item["type"], "custom_tool_call");
     assert_eq!(item["input"], "*** Begin Patch\n*** Add File: a.txt\n+x\n+y\n*** End Patch\n");
-    assert_eq!(told.last().unwrap()["type"], "response.completed");
-    assert!(told.iter().enumerate().all(|(n, event)| event["sequence_number"] == n));
-    let cost = &told.last().unwrap()["response"]["usage"];
+    assert_eq!(shown.last().unwrap()["type"], "response.completed");
+    assert!(shown.iter().enumerate().all(|(n, event)| event["sequence_number"] == n));
+    let cost = &shown.last().unwrap()["response"]["usage"];
     assert_eq!(cost["input_tokens_details"]["cached_tokens"], usage::CACHED);
 
     let shell = json!({"type": "function", "name": "exec_command", "parameters": {"properties": {"cmd": {"type": "string"}}}});
@@ -120,12 +120,12 @@ async fn chat_streams_a_call_its_end_and_its_cost() {
     let tool = json!({"type": "function", "function": {"name": "bash", "parameters": {"properties": {"command": {"type": "string"}}}}});
     let body = json!({"stream": true, "tools": [tool], "messages": [
         {"role": "system", "content": "[[say:no]]"}, {"role": "user", "content": [{"type": "text", "text": "[[bash:ls]]"}]}]});
-    let told = events(&model, "/v1/chat/completions", body.clone()).await;
+    let shown = events(&model, "/v1/chat/completions", body.clone()).await;
     let calls = |event: &Value| event["choices"][0]["delta"]["tool_calls"][0]["function"].clone();
-    assert_eq!(calls(&told[1])["name"], "bash");
-    assert_eq!(calls(&told[2])["arguments"], r#"{"command":"ls"}"#);
-    assert_eq!(told[3]["choices"][0]["finish_reason"], "tool_calls");
-    assert_eq!(told[4]["usage"]["completion_tokens"], usage::OUTPUT);
+    assert_eq!(calls(&shown[1])["name"], "bash");
+    assert_eq!(calls(&shown[2])["arguments"], r#"{"command":"ls"}"#);
+    assert_eq!(shown[3]["choices"][0]["finish_reason"], "tool_calls");
+    assert_eq!(shown[4]["usage"]["completion_tokens"], usage::OUTPUT);
 
     let mut next = body;
     next["stream"] = json!(false);
@@ -141,14 +141,14 @@ async fn gemini_calls_functions_and_answers_side_questions_in_json() {
     let tools = json!([{"functionDeclarations": [{"name": "write_file", "parametersJsonSchema": writer()}]}]);
     let contents = json!([{"role": "user", "parts": [{"text": "[[write:a.txt:x]]"}]}]);
     let path = "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse";
-    let told = events(&model, path, json!({"contents": contents, "tools": tools})).await;
-    let part = &told[0]["candidates"][0]["content"]["parts"][0];
+    let shown = events(&model, path, json!({"contents": contents, "tools": tools})).await;
+    let part = &shown[0]["candidates"][0]["content"]["parts"][0];
     assert_eq!(
         (&part["functionCall"]["name"], &part["functionCall"]["args"]["content"]),
         (&json!("write_file"), &json!("x"))
     );
-    assert_eq!(told[1]["usageMetadata"]["thoughtsTokenCount"], usage::REASONING);
-    assert_eq!(told[1]["modelVersion"], "gemini-2.5-pro");
+    assert_eq!(shown[1]["usageMetadata"]["thoughtsTokenCount"], usage::REASONING);
+    assert_eq!(shown[1]["modelVersion"], "gemini-2.5-pro");
 
     let body = json!({"contents": contents, "generationConfig": {"responseMimeType": "application/json"}});
     let answer = ask(&model, "/v1beta/models/gemini-2.5-flash:generateContent", body).await;
@@ -169,8 +169,8 @@ async fn refusals_have_the_shape_of_their_provider_and_cost_nothing() {
     assert!(status == 500 && text.contains("INTERNAL"), "{text}");
     let statuses = async || post(&model, "/v1/messages", "test", &prompt("[[flaky:503:2]]")).await.0;
     assert_eq!([statuses().await, statuses().await, statuses().await], [503, 503, 200]);
-    assert_eq!(model.calls().iter().filter(|call| call.told).count(), 1);
-    assert_eq!(model.told(), 0, "without tools it is no turn");
+    assert_eq!(model.calls().iter().filter(|call| call.sent).count(), 1);
+    assert_eq!(model.sent(), 0, "without tools it is no turn");
     assert_eq!(model.calls()[0].status, Some(401));
     assert_eq!(model.calls()[1].api, Api::Chat);
     assert_eq!(post(&model, "/v1/nothing", "test", &json!({})).await.0, 404);
@@ -186,7 +186,7 @@ async fn a_client_that_leaves_in_the_middle_was_not_told() {
     let mut response = request.json(&body).send().await.unwrap();
     assert!(response.chunk().await.unwrap().is_some());
     drop(response);
-    assert!(matches!(&model.calls()[..], [call] if !call.told));
+    assert!(matches!(&model.calls()[..], [call] if !call.sent));
 }
 
 #[tokio::test]
@@ -196,7 +196,7 @@ async fn a_tool_of_a_server_is_used_by_the_name_that_the_agent_gave_it() {
     for (offered, used) in [
         ("mcp__forge__get_task", "mcp__forge__get_task"),
         ("forge-get_task", "forge-get_task"),
-        // Not told before it is looked for; another server's tool of that name is not meant.
+        // Not listed before it is looked for; another server's tool of that name is not meant.
         ("other_get_task", "mcp__forge__get_task"),
     ] {
         let body = json!({"messages": [{"role": "user", "content": prompt}], "tools": [{"name": offered}]});

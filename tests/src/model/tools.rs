@@ -19,7 +19,7 @@ const SHELLS: [&str; 9] = [
     "execute_command",
 ];
 const PATCHER: &str = "apply_patch";
-/// Words after which agents tell where they work.
+/// Words after which agents say where they work.
 const PLACE_MARKS: [&str; 6] = [
     "<cwd>",
     "working directory",

@@ -78,8 +78,8 @@ async fn follow_up(stage: &mut Stage) -> Result<()> {
         let calls = stage.model.calls();
         let call =
             calls.iter().rev().find(|call| call.says(words)).context("the model was not asked again")?;
-        ensure!(call.says("The bird is a heron."), "the model was not told the first prompt again");
-        ensure!(call.says("I will remember."), "the model was not told its own first answer again");
+        ensure!(call.says("The bird is a heron."), "the model did not get the first prompt again");
+        ensure!(call.says("I will remember."), "the model did not get its own first answer again");
         before = text(&run["id"]);
     }
     ensure!(last_words(&stage.entries(&before).await)? == "Quite sure.", "the last run says something else");
@@ -243,15 +243,15 @@ async fn count_usage(stage: &mut Stage) -> Result<()> {
 
 async fn check_tokens(stage: &Stage, work: &Work) -> Result<Value> {
     let attempt = stage.forge.get(&format!("/api/task-attempts/{}", work.attempt)).await.data();
-    let calls = stage.model.told();
+    let calls = stage.model.sent();
     let expected = [
         ("input_tokens", usage::INPUT - usage::CACHED),
         ("cache_read_tokens", usage::CACHED),
         ("output_tokens", usage::OUTPUT),
     ];
     for (key, each) in expected {
-        let told = &attempt[key];
-        ensure!(*told == json!(each * calls), "{key} is {told}; {calls} calls cost {}", each * calls);
+        let shown = &attempt[key];
+        ensure!(*shown == json!(each * calls), "{key} is {shown}; {calls} calls cost {}", each * calls);
     }
     Ok(attempt)
 }
@@ -261,7 +261,7 @@ async fn direct(stage: &mut Stage) -> Result<()> {
     stage.offer_forge().await?;
     let work = stage.start("What is there? [[mcp:forge:list_projects:{}]]").await?;
     stage.completed(&work).await?;
-    // Nothing but the tool has told the agent which id its project has.
+    // Nothing but the tool has given the agent which id its project has.
     let calls = stage.model.calls();
     ensure!(calls.iter().any(|call| call.says(&stage.project)), "the projects did not reach the model");
 
@@ -311,11 +311,11 @@ async fn work_in_terminal(stage: &mut Stage) -> Result<()> {
         ensure!(said.starts_with("Done. Tool said:"), "it said {said:?}");
     }
     let used = stage.forge.get("/api/usage?group_by=worker").await.data();
-    let (calls, total) = (stage.model.told(), &used["total"]);
-    let told = [&total["input_tokens"], &total["cache_read_tokens"], &total["output_tokens"]];
+    let (calls, total) = (stage.model.sent(), &used["total"]);
+    let shown = [&total["input_tokens"], &total["cache_read_tokens"], &total["output_tokens"]];
     let expected =
         [usage::INPUT - usage::CACHED, usage::CACHED, usage::OUTPUT].map(|each| json!(each * calls));
-    ensure!(told == expected.each_ref(), "{calls} calls are told as {used}");
+    ensure!(shown == expected.each_ref(), "{calls} calls are counted as {used}");
     Ok(())
 }
 

@@ -72,7 +72,7 @@ async fn run(words: &[String]) -> ExitCode {
         );
         return ExitCode::from(2);
     }
-    // What panics is told in the table.
+    // What panics is shown in the table.
     std::panic::set_hook(Box::new(|_| {}));
     let mut table = Table::new(&cases);
     let slots = Arc::new(Semaphore::new(AT_ONCE));

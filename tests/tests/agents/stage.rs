@@ -230,7 +230,7 @@ impl Stage {
             }
         }
         for call in self.model.calls() {
-            let told = if call.told { "told" } else { "not told" };
+            let told = if call.sent { "told" } else { "not told" };
             let _ = writeln!(story, "model call: {:?} {:?} {told}", call.api, call.status);
         }
         let _ = writeln!(story, "home: {:?}", names(self.home.path()));

@@ -11,7 +11,7 @@ use crate::chaos::witness::{LONGEST_WRITE, Witness};
 use crate::chaos::world::Stage;
 use crate::{PATIENCE, text};
 
-/// A run as it is told.
+/// A run as it is reported.
 pub struct Row {
     pub id: String,
     pub attempt: String,
@@ -43,7 +43,7 @@ enum Claim {
     Beginning,
 }
 
-/// What a run wrote, as it is told.
+/// What a run wrote, as it is reported.
 #[derive(Default)]
 struct Log {
     stdout: Vec<u8>,
@@ -81,19 +81,21 @@ pub async fn compare(stage: &Stage<'_>, row: &Row) {
         return;
     }
     exits(stage, row, &witness, claim);
-    for (name, told) in [("stdout", &log.stdout), ("stderr", &log.stderr)] {
+    for (name, reported) in [("stdout", &log.stdout), ("stderr", &log.stderr)] {
         let copy = witness.bytes(name);
-        server.tally().bytes += told.len();
-        let missing = copy.len().checked_sub(told.len()).filter(|_| copy.starts_with(told));
+        server.tally().bytes += reported.len();
+        let missing = copy.len().checked_sub(reported.len()).filter(|_| copy.starts_with(reported));
         let holds = match claim {
             Claim::Whole => missing == Some(0),
             Claim::UpToTheEnd => missing.is_some_and(|missing| missing <= LONGEST_WRITE),
             Claim::Beginning => missing.is_some(),
         };
         if !holds {
-            let (told, written) = (told.len(), copy.len());
-            let what =
-                format!("{name} of run {} ({}): {told} bytes told, {written} written", row.id, row.status);
+            let (reported, written) = (reported.len(), copy.len());
+            let what = format!(
+                "{name} of run {} ({}): {reported} bytes reported, {written} written",
+                row.id, row.status
+            );
             server.broke(Promise::Lost, format!("{what}; {claim:?} was promised"));
         }
     }
@@ -116,15 +118,15 @@ fn exits(stage: &Stage<'_>, row: &Row, witness: &Witness, claim: Claim) {
     }
 }
 
-/// An agent that asked and came to its end was told what was decided.
+/// An agent that asked and came to its end got the decision.
 fn decided(stage: &Stage<'_>, row: &Row, log: &Log) {
     let Some(approved) = stage.ledger().decisions.get(&row.id).copied() else { return };
     let word = if approved { "allow" } else { "deny" };
     let said = String::from_utf8_lossy(&log.stdout).replace('\\', "");
-    let told = said.matches("was told").count();
+    let reported = said.matches("was told").count();
     let right = said.contains(&format!(r#"was told {{"behavior":"{word}""#));
-    if row.status == "completed" && (told != 1 || !right) {
-        let what = format!("run {} was to be told {word}; it says so {told} times, or otherwise", row.id);
+    if row.status == "completed" && (reported != 1 || !right) {
+        let what = format!("run {} was to get {word}; it says so {reported} times, or otherwise", row.id);
         stage.server.broke(Promise::Wrong, what);
     }
 }

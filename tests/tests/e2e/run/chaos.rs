@@ -8,7 +8,7 @@ use forge_tests::chaos::{Length, Tale};
 async fn servers_keepers_and_agents_are_killed_at_random_and_every_promise_holds() {
     let given = std::env::var("FORGE_CHAOS_SEED").ok().and_then(|seed| seed.parse().ok());
     let tale = Tale { seed: given.unwrap_or(1), length: Length::Kills(30), hands: 3, attempts: 8 };
-    let outcome = tale.tell(std::future::pending(), |_, _| {}).await;
+    let outcome = tale.run(std::future::pending(), |_, _| {}).await;
     assert!(outcome.holds(), "{outcome}");
     println!("{outcome}");
 }
