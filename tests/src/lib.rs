@@ -11,10 +11,13 @@ pub mod model;
 mod proxy;
 mod rng;
 mod socket;
+mod task;
 mod terminal;
+mod wait;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -27,10 +30,13 @@ pub use mcp::last_message;
 pub use proxy::{Proxy, Treatment};
 pub use rng::Rng;
 pub use socket::Socket;
+pub use task::{NewTask, Started};
 pub use terminal::Terminal;
+pub use wait::{Look, PATIENCE, await_file, eventually, pid_in, until_exists};
 
-/// Long enough for a loaded machine; a test that runs into it has failed.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+/// Beginnings and names of variables of whoever runs the tests that no program under test may see.
+const FOREIGN: [&str; 8] = ["FORGE_", "XDG_", "GIT_", "GH_", "GITHUB_", "GITLAB_", "GITEA_", "FORGEJO_"];
+const FOREIGN_NAMES: [&str; 5] = ["BACKEND_PORT", "HOST", "DATABASE_URL", "PUBLIC_BASE_URL", "AUTH_REQUIRED"];
 
 pub struct TestForge {
     dir: TempDir,
@@ -87,22 +93,14 @@ impl TestForge {
 
     /// Waits until a launched server answers.
     pub async fn ready(&mut self) {
-        let begun = Instant::now();
-        let port = loop {
-            match std::fs::read_to_string(self.home().join("port")) {
-                Ok(port) if !port.is_empty() => break port,
-                _ if begun.elapsed() > PATIENCE || self.has_ended() => {
-                    panic!("the server did not start:\n{}", self.log())
-                }
-                _ => tokio::time::sleep(Duration::from_millis(10)).await,
-            }
-        };
-        self.reach(format!("http://127.0.0.1:{port}"));
-    }
-
-    fn has_ended(&mut self) -> bool {
+        let (file, log) = (self.home().join("port"), self.dir.path().join("log"));
         let server = self.server.as_mut().expect("a launched server");
-        server.try_wait().expect("wait").is_some()
+        let port = eventually("the server has started", || {
+            let has_ended = server.try_wait().expect("wait").is_some();
+            assert!(!has_ended, "the server did not start:\n{}", read(&log));
+            Some(read(&file)).filter(|port| !port.is_empty()).ok_or_else(|| read(&log))
+        });
+        self.reach(format!("http://127.0.0.1:{}", port.await));
     }
 
     /// Leaves the folder where it is when the fixture goes, for people to look at.
@@ -115,21 +113,17 @@ impl TestForge {
     pub fn command(&self) -> Command {
         let mut command = Command::new(forge_exe());
         command.current_dir(self.dir.path());
+        for (key, _) in std::env::vars_os() {
+            let name = key.to_string_lossy();
+            if FOREIGN.iter().any(|begin| name.starts_with(begin)) || FOREIGN_NAMES.contains(&&*name) {
+                command.env_remove(key);
+            }
+        }
         command.env("FORGE_HOME", self.home()).env("FORGE_WORKTREE_DIR", self.worktrees());
-        command.env("DISABLE_BROWSER_OPEN", "1").env("TMPDIR", self.dir.path()).env("RUST_LOG", "info");
+        command.env("HOME", self.dir.path()).env("TMPDIR", self.dir.path());
+        command.env("DISABLE_BROWSER_OPEN", "1").env("RUST_LOG", "info");
         // A server that a command starts by itself takes a free port, and none is looked for elsewhere.
         command.env("PORT", "0");
-        for key in ["BACKEND_PORT", "HOST", "DATABASE_URL", "FORGE_TOKEN", "FORGE_BACKEND_URL"] {
-            command.env_remove(key);
-        }
-        for key in
-            ["GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GITHUB_CLIENT_ID"]
-        {
-            command.env_remove(key);
-        }
-        for key in ["GITLAB_TOKEN", "GITEA_TOKEN", "FORGEJO_TOKEN"] {
-            command.env_remove(key);
-        }
         command.env("GH_CONFIG_DIR", self.dir.path().join("gh"));
         command.envs(self.env.iter().map(|(key, value)| (key, value)));
         command
@@ -158,7 +152,7 @@ impl TestForge {
 
     /// What the server wrote to standard error so far.
     pub fn log(&self) -> String {
-        std::fs::read_to_string(self.dir.path().join("log")).unwrap_or_default()
+        read(&self.dir.path().join("log"))
     }
 
     pub fn server_pid(&self) -> u32 {
@@ -177,10 +171,7 @@ impl TestForge {
         let mut server = self.server.take().expect("a running server");
         let begun = Instant::now();
         signal(server.id(), Signal::TERM);
-        while server.try_wait().expect("wait").is_none() {
-            assert!(begun.elapsed() < PATIENCE, "the server does not stop:\n{}", self.log());
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        eventually("the server has stopped", || server.try_wait().expect("wait")).await;
         begun.elapsed()
     }
 
@@ -205,52 +196,38 @@ impl TestForge {
         (text(&project["id"]), repo)
     }
 
-    /// Starts a task with the scripted agent and answers the flat `data` of create-and-start.
-    pub async fn start_scripted(&self, project: &str, title: &str, script: &str) -> Value {
-        self.start_with(project, "SCRIPTED", title, script).await
-    }
-
-    pub async fn start_with(&self, project: &str, executor: &str, title: &str, prompt: &str) -> Value {
-        let body = json!({
-            "task": {"project_id": project, "title": title, "description": prompt},
-            "executor_profile_id": {"executor": executor},
-        });
-        self.post("/api/tasks/create-and-start", &body).await.data()
-    }
-
     /// The runs of an attempt, oldest first.
     pub async fn runs(&self, attempt: &str) -> Vec<Value> {
         let runs = self.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).await.data();
         runs.as_array().expect("a list").clone()
     }
 
-    /// Waits until no run of the attempt is running and answers them.
+    /// Waits until no run of the attempt is running and returns them.
     pub async fn settled(&self, attempt: &str) -> Vec<Value> {
-        let begun = Instant::now();
-        loop {
+        let look = || async {
             let runs = self.runs(attempt).await;
-            if !runs.is_empty() && runs.iter().all(|run| run["status"] != "running") {
-                return runs;
-            }
-            assert!(begun.elapsed() < PATIENCE, "still running: {runs:#?}\n{}", self.log());
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+            let are_over = !runs.is_empty() && runs.iter().all(|run| run["status"] != "running");
+            if are_over { Ok(runs) } else { Err(runs) }
+        };
+        self.eventually("no run is running", look).await
     }
 
     /// Waits for a condition on the answer of a GET.
     pub async fn until(&self, path: &str, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
-        let begun = Instant::now();
-        loop {
+        let look = || async {
             let data = self.get(path).await.data();
-            if holds(&data) {
-                return data;
-            }
-            assert!(begun.elapsed() < PATIENCE, "waited in vain until {what}: {data:#}\n{}", self.log());
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+            if holds(&data) { Ok(data) } else { Err(data) }
+        };
+        self.eventually(what, look).await
     }
 
-    /// Everything a run printed, as the raw-log stream tells it.
+    /// The state of a run's keeper, as it is in the folder of the run.
+    pub fn keeper_state(&self, run: &str) -> Value {
+        serde_json::from_str(&read(&self.home().join("runs").join(run).join("state.json")))
+            .unwrap_or_default()
+    }
+
+    /// Everything a run printed, as the raw-log stream has it.
     pub async fn raw_log(&self, run: &str) -> String {
         let mut socket = self.socket(&format!("/api/execution-processes/{run}/raw-logs/ws")).await;
         let frames = socket.until_closed().await;
@@ -304,8 +281,7 @@ impl TestForge {
 
     fn end_keepers(&self) {
         for entry in std::fs::read_dir(self.home().join("runs")).into_iter().flatten().flatten() {
-            let state = std::fs::read_to_string(entry.path().join("state.json")).unwrap_or_default();
-            let state: Value = serde_json::from_str(&state).unwrap_or_default();
+            let state = self.keeper_state(&entry.file_name().to_string_lossy());
             let keeper = state["keeper"]["pid"].as_u64().filter(|_| state["phase"] != "ended");
             if let Some(pid) = keeper.filter(|pid| is_keeper(*pid as u32, &entry.path())) {
                 signal(pid as u32, Signal::TERM);
@@ -356,7 +332,7 @@ pub fn beside(name: &str) -> PathBuf {
 }
 
 /// Runs a command to its end; one that has none fails the test.
-pub async fn output(command: Command) -> std::process::Output {
+pub async fn output(command: Command) -> Output {
     let mut command = tokio::process::Command::from(command);
     let ended = command.kill_on_drop(true).output();
     tokio::time::timeout(PATIENCE, ended).await.expect("it does not end").expect("the program")
@@ -368,6 +344,39 @@ pub fn git(dir: &Path, args: &[&str]) -> String {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "git {args:?} in {}: {error}", dir.display());
     String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+}
+
+/// Changes a file of a repository and commits everything there.
+pub fn commit(dir: &Path, file: &str, content: &str) {
+    std::fs::write(dir.join(file), content).expect("a file");
+    git(dir, &["add", "-A"]);
+    git(dir, &["commit", "-qm", &format!("change {file}")]);
+}
+
+/// What a command printed to standard output.
+pub fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What a command printed to standard error.
+pub fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A script that can be run.
+pub fn make_program(path: &Path, script: impl AsRef<[u8]>) {
+    std::fs::write(path, script).expect("a program");
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).expect("a mode");
+}
+
+/// Everything that a command printed.
+pub fn words(output: &Output) -> String {
+    out(output) + &err(output)
+}
+
+/// The text of a file; nothing while it is not there.
+pub fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
 }
 
 pub fn text(value: &Value) -> String {

@@ -7,12 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::PATIENCE;
+use crate::eventually;
 
 pub struct Terminal {
     keyboard: File,
@@ -54,7 +53,7 @@ impl Terminal {
 
     /// Everything that was written so far.
     pub fn screen(&self) -> String {
-        String::from_utf8_lossy(&self.screen.lock().expect("the screen")).into_owned()
+        shown(&self.screen)
     }
 
     /// Every byte that was written, once the program has ended.
@@ -68,15 +67,8 @@ impl Terminal {
 
     /// Waits until the text was written.
     pub async fn until(&self, text: &str) -> String {
-        let begun = Instant::now();
-        loop {
-            let screen = self.screen();
-            if screen.contains(text) {
-                return screen;
-            }
-            assert!(begun.elapsed() < PATIENCE, "waited in vain for {text:?}:\n{screen}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        let look = || Some(self.screen()).filter(|screen| screen.contains(text)).ok_or_else(|| self.screen());
+        eventually(&format!("{text:?} is shown"), look).await
     }
 
     pub fn type_line(&mut self, line: &str) {
@@ -84,15 +76,13 @@ impl Terminal {
     }
 
     pub async fn ended(&mut self) -> ExitStatus {
-        let begun = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().expect("wait") {
-                return status;
-            }
-            assert!(begun.elapsed() < PATIENCE, "it does not end:\n{}", self.screen());
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        let (child, screen) = (&mut self.child, &self.screen);
+        eventually("it has ended", || child.try_wait().expect("wait").ok_or_else(|| shown(screen))).await
     }
+}
+
+fn shown(screen: &Mutex<Vec<u8>>) -> String {
+    String::from_utf8_lossy(&screen.lock().expect("the screen")).into_owned()
 }
 
 impl Drop for Terminal {

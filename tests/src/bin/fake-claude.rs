@@ -1,8 +1,10 @@
 //! A stand-in for the Claude program in tests: speaks stream-json and acts by directives in its prompt.
 //!
-//! `FAKE: id=x presleep=ms tool=1 stderr=n edit=1 file=name sleep=ms approve=1 withdraw=1 repeat=1 hear=1 limit=s lost=1 exit=code`. It answers control requests,
-//! waits for one user message, does what it was told (`repeat` says what a question was answered, `hear` waits for a
-//! second message and says it, `limit` meets a usage limit that ends so many seconds later, `lost` knows no conversation) in that order, prints a result and exits.
+//! `FAKE: id=x presleep=ms tool=1 stderr=n edit=1 file=name sleep=ms approve=1 withdraw=file repeat=1 hear=1 limit=s
+//! lost=1 exit=code`. It answers control requests, waits for one user message, does what it was asked in that order,
+//! prints a result and exits. `withdraw` takes a question back once the file exists, `repeat` says how a question was
+//! answered, `hear` waits for a second message and says it, `limit` meets a usage limit that ends so many seconds
+//! later, `lost` knows no conversation.
 
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -62,7 +64,7 @@ fn act(prompt: &str, prompts: &Receiver<String>, answers: &Receiver<Value>) -> s
         use_tools(&session, &folder)?;
     }
     if number(prompt, "approve") > 0 {
-        let decision = ask(&session, answers, number(prompt, "withdraw") > 0)?;
+        let decision = ask(&session, answers, directive(prompt, "withdraw"))?;
         if number(prompt, "repeat") > 0 {
             speak(&session, json!([{"type":"text","text":format!("was told {decision}")}]))?;
         }
@@ -133,20 +135,23 @@ fn use_tools(session: &str, folder: &std::path::Path) -> std::io::Result<()> {
 }
 
 /// Announces a command, forwards it to the approval of the server and waits for the decision.
-fn ask(session: &str, answers: &Receiver<Value>, withdraw: bool) -> std::io::Result<Value> {
+fn ask(session: &str, answers: &Receiver<Value>, withdraw: Option<&str>) -> std::io::Result<Value> {
     let input = json!({"command":"rm -rf build"});
     speak(session, json!([{"type":"tool_use","id":"toolu_ap","name":"Bash","input":input}]))?;
     let hook = json!({"subtype":"hook_callback","callback_id":"tool_approval","tool_use_id":"toolu_ap",
         "input":{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":input}});
     let tool = json!({"subtype":"can_use_tool","tool_name":"Bash","input":input,"tool_use_id":"toolu_ap",
         "permission_suggestions":[]});
-    if withdraw {
+    if let Some(file) = withdraw {
         say(&json!({"type":"control_request","request_id":"req-0","request":tool}))?;
-        std::thread::sleep(Duration::from_secs(1));
+        let begun = std::time::Instant::now();
+        while !std::path::Path::new(file).exists() && begun.elapsed() < WAIT_LIMIT {
+            std::thread::sleep(Duration::from_millis(20));
+        }
         say(&json!({"type":"control_cancel_request","request_id":"req-0"}))?;
         return Ok(Value::Null);
     }
-    // The answer to the request that started the agent is told before the agent asks, as with agents that think first.
+    // The request that started the agent is answered before the agent asks, as with agents that think first.
     std::thread::sleep(THOUGHT);
     let mut decision = Value::Null;
     for (request_id, request) in [("req-1", hook), ("req-2", tool)] {

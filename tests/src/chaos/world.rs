@@ -67,7 +67,7 @@ impl Server {
         self.killed_keeper_began_ms.fetch_max(began_ms, Ordering::SeqCst);
     }
 
-    /// A keeper that is killed before it has started anything leaves a run that failed, and a caller who is told so: one
+    /// A keeper that is killed before it has started anything leaves a run that failed, and a caller who is informed: one
     /// who asked before that keeper began.
     fn may_have_lost_its_keeper(&self, asked_ms: i64) -> bool {
         self.killed_keeper_began_ms.load(Ordering::SeqCst) >= asked_ms
@@ -172,7 +172,7 @@ impl Server {
         answer
     }
 
-    /// What a path tells now, `null` where nothing is; `None` when the server died over it.
+    /// What a path returns now, `null` where nothing is; `None` when the server died over it.
     pub async fn read(&self, path: &str) -> Option<Value> {
         let client = self.client().await?;
         let answer = ask(&client, Method::GET, path, None, &[]).await.ok()?;
@@ -235,9 +235,7 @@ impl<'a> Stage<'a> {
         let project = text(&forge.post("/api/projects", &body).await.data()["id"]);
         let (agent, fake) = (beside("chaos-agent"), beside("fake-claude"));
         let command = format!("{} pass {} {}", agent.display(), root.display(), fake.display());
-        let options = json!({"approvals": true, "base_command_override": command});
-        let profiles = json!({"executors": {"CLAUDE_CODE": {"APPROVALS": {"CLAUDE_CODE": options}}}});
-        forge.put("/api/profiles", &profiles).await.data();
+        forge.use_as_claude(&command).await;
         drop(forge);
         Stage { server, project, repo, root, ledger: Mutex::default() }
     }

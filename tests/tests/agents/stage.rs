@@ -1,6 +1,6 @@
 //! Where a case plays: one model, one home, one server, one repository, one agent.
 //!
-//! Invariant: whatever happens to a case, it ends in time, its processes go with it, and a failure tells what was seen.
+//! Invariant: whatever happens to a case, it ends in time, its processes go with it, and a failure shows what was seen.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -50,21 +50,21 @@ pub struct Entries(BTreeMap<u64, Value>);
 pub async fn play(agent: &'static Agent, case: &Case, programs: &Path) -> Cell {
     let mut stage = match AssertUnwindSafe(Stage::set(agent, case.key, programs)).catch_unwind().await {
         Ok(stage) => stage,
-        Err(panic) => return Cell::failed(told(&*panic)),
+        Err(panic) => return Cell::failed(first_line(&*panic)),
     };
     let played = AssertUnwindSafe((case.play)(&mut stage)).catch_unwind();
     let why = match timeout(CASE_LIMIT, played).await {
         Ok(Ok(Ok(()))) => return Cell::Ok,
         Ok(Ok(Err(error))) => format!("{error:#}"),
-        Ok(Err(panic)) => told(&*panic),
+        Ok(Err(panic)) => first_line(&*panic),
         Err(_) => format!("not over after {} s", CASE_LIMIT.as_secs()),
     };
     let story = AssertUnwindSafe(stage.story()).catch_unwind().await;
-    Cell::Failed { why, story: story.unwrap_or_else(|panic| told(&*panic)) }
+    Cell::Failed { why, story: story.unwrap_or_else(|panic| first_line(&*panic)) }
 }
 
 /// The first line says what is wrong; what follows it is in the story.
-fn told(panic: &(dyn std::any::Any + Send)) -> String {
+fn first_line(panic: &(dyn std::any::Any + Send)) -> String {
     let words = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
     let first = words.and_then(|words| words.lines().next()).unwrap_or("a panic without words");
     first.chars().take(LINE_CHARS).collect()
@@ -97,30 +97,18 @@ impl Stage {
 
     /// Starts a task with the agent's usual variant.
     pub async fn start(&self, prompt: &str) -> Result<Work> {
-        self.start_as(json!({"executor": self.agent.executor}), prompt).await
+        self.start_as(self.agent.executor, prompt).await
     }
 
     /// Starts a task with the variant that asks before it acts.
     pub async fn start_asking(&self, prompt: &str) -> Result<Work> {
-        self.start_as(json!({"executor": self.agent.executor, "variant": "APPROVALS"}), prompt).await
+        self.start_as(&format!("{}:APPROVALS", self.agent.executor), prompt).await
     }
 
-    async fn start_as(&self, profile: Value, prompt: &str) -> Result<Work> {
-        let body = json!({
-            "task": {"project_id": self.project, "title": "A task", "description": prompt},
-            "executor_profile_id": profile,
-        });
-        let answer = self.forge.post("/api/tasks/create-and-start", &body).await;
-        ensure!(answer.body["success"] == true, "no start: {} {}", answer.status, answer.message());
-        let task = answer.data();
-        let attempt = &task["task_attempt"];
-        let runs = self.forge.runs(&text(&attempt["id"])).await;
-        Ok(Work {
-            attempt: text(&attempt["id"]),
-            run: text(&runs[0]["id"]),
-            branch: text(&attempt["branch"]),
-            place: PathBuf::from(text(&attempt["worktree_path"])),
-        })
+    async fn start_as(&self, profile: &str, prompt: &str) -> Result<Work> {
+        let task = self.forge.start_with(&self.project, profile, "A task", prompt).await;
+        let run = text(&self.forge.runs(&task.attempt()).await[0]["id"]);
+        Ok(Work { attempt: task.attempt(), run, branch: task.branch(), place: task.place() })
     }
 
     /// Says more and answers the run that says it.
@@ -162,7 +150,7 @@ impl Stage {
         seen.pending().context("a pending tool use in the stream")
     }
 
-    /// The same, as the list of questions tells it too.
+    /// The same, as the list of questions shows it too.
     pub async fn question(&self, work: &Work) -> Result<String> {
         let in_stream = self.asked(work).await?;
         // The log shows a question a moment before it is written down.
@@ -230,8 +218,8 @@ impl Stage {
             }
         }
         for call in self.model.calls() {
-            let told = if call.sent { "told" } else { "not told" };
-            let _ = writeln!(story, "model call: {:?} {:?} {told}", call.api, call.status);
+            let sent = if call.sent { "sent" } else { "not sent" };
+            let _ = writeln!(story, "model call: {:?} {:?} {sent}", call.api, call.status);
         }
         let _ = writeln!(story, "home: {:?}", names(self.home.path()));
         let _ = write!(story, "server:\n{}", tail(&self.forge.log(), STORY_LINES));

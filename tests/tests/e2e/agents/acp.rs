@@ -1,9 +1,7 @@
 //! An agent that speaks the Agent Client Protocol, here a shell script: it works in its worktree, asks people, continues
 //! its conversation, and servers may come and go meanwhile.
 
-use std::os::unix::fs::PermissionsExt;
-
-use forge_tests::{TestForge, git, text};
+use forge_tests::{TestForge, git, make_program, text};
 use serde_json::{Value, json};
 
 /// Answers each request by what it says. It waits where it is told to until the file `go` exists.
@@ -36,8 +34,7 @@ done
 async fn demo() -> (TestForge, String) {
     let forge = TestForge::start().await;
     let file = forge.dir().join("demo-agent");
-    std::fs::write(&file, AGENT).unwrap();
-    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    make_program(&file, AGENT);
     let variant = |mut options: Value| {
         options["base_command_override"] = json!(file);
         json!({"ACP": options})
@@ -50,10 +47,7 @@ async fn demo() -> (TestForge, String) {
 }
 
 async fn start(forge: &TestForge, project: &str, profile: &str, prompt: &str) -> String {
-    let task = json!({"project_id": project, "title": "t", "description": prompt});
-    let body = json!({"task": task, "executor_profile_id": profile});
-    let started = forge.post("/api/tasks/create-and-start", &body).await.data();
-    text(&started["task_attempt"]["id"])
+    forge.start_with(project, profile, "t", prompt).await.attempt()
 }
 
 /// The last state of each entry of an attempt's last run.
@@ -169,9 +163,7 @@ async fn an_end_without_any_sign_of_work_is_told_as_such() {
 async fn a_command_must_be_named() {
     let forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
-    let task = json!({"project_id": project, "title": "t"});
-    let body = json!({"task": task, "executor_profile_id": "ACP"});
-    let refused = forge.post("/api/tasks/create-and-start", &body).await;
+    let refused = forge.task(&project, "t").agent("ACP").ask().await;
     assert_eq!(refused.status, 422);
     assert!(refused.message().contains("base_command_override: is not set"), "{}", refused.text);
     assert_eq!(forge.get(&format!("/api/tasks?project_id={project}")).await.data(), json!([]));

@@ -16,11 +16,8 @@ fn agent(words: &str) -> String {
 }
 
 async fn start(forge: &TestForge, project: &str, variant: &str) -> Answer {
-    let body = json!({
-        "task": {"project_id": project, "title": "say title", "description": "say description\n"},
-        "executor_profile_id": {"executor": "SCRIPTED", "variant": variant},
-    });
-    forge.post("/api/tasks/create-and-start", &body).await
+    let task = forge.task(project, "say title").prompt("say description\n");
+    task.with("executor_profile_id", json!({"executor": "SCRIPTED", "variant": variant})).ask().await
 }
 
 async fn said(forge: &TestForge, attempt: &str) -> String {

@@ -1,21 +1,18 @@
 //! Getting an agent's program ready from within an attempt.
 
-use std::os::unix::fs::PermissionsExt;
-
-use forge_tests::{TestForge, text};
+use forge_tests::{TestForge, make_program, text};
 use serde_json::json;
 
 #[tokio::test]
 async fn the_cursor_agent_is_logged_in_and_the_last_agent_goes_on() {
     let bin = tempfile::tempdir().unwrap();
     let program = bin.path().join("cursor-agent");
-    std::fs::write(&program, "#!/bin/sh\necho \"cursor-agent $*\"\n").unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    make_program(&program, "#!/bin/sh\necho \"cursor-agent $*\"\n");
     let path = format!("{}:{}", bin.path().display(), std::env::var("PATH").unwrap());
     let forge = TestForge::with(&[], &[("PATH", &path), ("HOME", bin.path().to_str().unwrap())]).await;
     let (project, _) = forge.project("repo").await;
     let task = forge.start_with(&project, "SHELL", "t", "echo at work").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
     let path = format!("/api/task-attempts/{attempt}/run-agent-setup");
     let refused = forge.post(&path, &json!({"executor_profile_id": "CLAUDE_CODE"})).await;

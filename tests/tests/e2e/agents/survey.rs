@@ -1,16 +1,14 @@
 //! `GET /api/agents`: the agent programs of this machine, as `forge doctor` judges them, looked for once for everybody.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use forge_tests::{TestForge, text};
+use forge_tests::{TestForge, make_program, text};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 fn install(dir: &Path, name: &str, body: &str) {
     let file = dir.join(name);
-    std::fs::write(&file, format!("#!/bin/sh\n{body}\n")).unwrap();
-    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    make_program(&file, format!("#!/bin/sh\n{body}\n"));
 }
 
 /// A server on a machine where `codex` notes each time it is asked, and what git and a shell need is there.
@@ -119,8 +117,7 @@ async fn acp_is_offered_once_a_profile_names_its_command_and_refused_clearly_bef
     let machine = tempfile::tempdir().unwrap();
     let forge = forge(&machine).await;
     let (project, _) = forge.project("repo").await;
-    let body = json!({"task": {"project_id": project, "title": "t"}, "executor_profile_id": "ACP"});
-    let refused = forge.post("/api/tasks/create-and-start", &body).await;
+    let refused = forge.task(&project, "t").agent("ACP").ask().await;
     assert!((400..500).contains(&refused.status), "{}", refused.body);
     assert!(refused.message().starts_with("base_command_override: is not set"), "{}", refused.message());
     assert!(refused.message().contains("choose another agent"), "{}", refused.message());
@@ -143,7 +140,7 @@ async fn an_agent_that_wants_a_login_says_so_once_on_its_run_and_on_the_card() {
     install(&machine.path().join("bin"), "claude", &format!("echo '{said}'; echo '{end}'; exit 1"));
     let (project, _) = forge.project("repo").await;
     let started = forge.start_with(&project, "CLAUDE_CODE", "t", "do it").await;
-    let runs = forge.settled(&text(&started["task_attempt"]["id"])).await;
+    let runs = forge.settled(&started.attempt()).await;
     assert_eq!(
         (&runs[0]["status"], &runs[0]["setup_required"]),
         (&json!("failed"), &json!(true)),

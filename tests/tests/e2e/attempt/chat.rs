@@ -40,15 +40,12 @@ async fn asking_for_an_agent_any_number_of_times_gives_the_same_one() {
 async fn every_chat_is_registered_and_an_attempt_knows_what_it_spawned() {
     let forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
-    let chat = |parent: Value| {
-        json!({"task": {"project_id": project, "title": "chat", "description": "say hi", "parent_task_attempt": parent},
-            "executor_profile_id": "SCRIPTED", "use_worktree": false})
-    };
-    let master = forge.post("/api/tasks/create-and-start", &chat(Value::Null)).await.data();
-    let attempt = text(&master["task_attempt"]["id"]);
+    let chat = || forge.task(&project, "chat").prompt("say hi").with("use_worktree", false);
+    let master = chat().start().await;
+    let attempt = master.attempt();
     let neurons = format!("/api/forge/master-genie/{attempt}/neurons");
     assert_eq!(forge.get(&neurons).await.data(), json!([]));
-    let neuron = forge.post("/api/tasks/create-and-start", &chat(json!(attempt))).await.data();
+    let neuron = chat().task("parent_task_attempt", attempt.as_str()).start().await;
     let sub = json!({"project_id": project, "title": "sub", "parent_task_attempt": attempt});
     let sub = forge.post("/api/tasks", &sub).await.data();
 

@@ -1,8 +1,6 @@
 //! `POST /api/demo`: a project to look around in, there whole or not at all.
 
-use std::os::unix::fs::PermissionsExt;
-
-use forge_tests::{TestForge, git, text};
+use forge_tests::{TestForge, git, make_program, text};
 use serde_json::{Value, json};
 
 /// The attempt of a task of the demo.
@@ -130,8 +128,7 @@ async fn a_demo_that_fails_with_agents_at_work_ends_them_and_puts_their_worktree
     let template = tempfile::tempdir().unwrap();
     let hook = template.path().join("hooks/post-checkout");
     std::fs::create_dir(template.path().join("hooks")).unwrap();
-    std::fs::write(&hook, TWO_ARE_ENOUGH).unwrap();
-    std::fs::set_permissions(&hook, PermissionsExt::from_mode(0o755)).unwrap();
+    make_program(&hook, TWO_ARE_ENOUGH);
     let env = [("GIT_TEMPLATE_DIR", template.path().to_str().unwrap()), ("FORGE_SPARES", "0")];
     let forge = TestForge::with(&[], &env).await;
     let failed = forge.post("/api/demo", &json!(null)).await;

@@ -2,18 +2,14 @@
 
 use std::path::PathBuf;
 
-use forge_tests::{TestForge, text};
+use forge_tests::{TestForge, await_file, text};
 use serde_json::{Value, json};
 
 /// Runs until the file `go` appears beside the worktrees.
-const GATED: &str = "while [ ! -e ../go ]; do sleep 0.05; done";
-
 async fn gated_attempt(forge: &TestForge) -> (String, PathBuf) {
     let (project, _) = forge.project("repo").await;
-    let task = forge.start_with(&project, "SHELL", "t", GATED).await;
-    let attempt = text(&task["task_attempt"]["id"]);
-    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
-    (attempt, place.with_file_name("go"))
+    let task = forge.start_with(&project, "SHELL", "t", &await_file("../go")).await;
+    (task.attempt(), task.place().with_file_name("go"))
 }
 
 async fn queue(forge: &TestForge, attempt: &str, prompt: &str) -> Value {
@@ -104,7 +100,7 @@ async fn a_follow_up_empties_the_draft_and_the_stream_tells_all_of_it() {
     let mut socket = forge.socket(&format!("/api/drafts/stream/ws?project_id={project}")).await;
     assert_eq!(socket.next().await.unwrap()["JsonPatch"][0]["value"], json!({}));
     let task = forge.start_with(&project, "SHELL", "t", "true").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
     let path = format!("/api/task-attempts/{attempt}/draft?type=follow_up");
     forge.put(&path, &json!({"prompt": "echo more"})).await.data();

@@ -1,6 +1,6 @@
 //! A task runs as an agent in its own worktree and its work is committed.
 
-use forge_tests::{TestForge, git, text};
+use forge_tests::{TestForge, await_file, git, text};
 use serde_json::json;
 
 #[tokio::test]
@@ -37,13 +37,16 @@ async fn a_started_task_works_in_its_own_worktree_and_its_work_is_committed() {
 async fn the_streams_tell_the_same_story_live_late_and_resumed() {
     let forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
-    let script = "say one\nsleep 150\nstderr trouble\nsleep 150\nlines 2000 100\nwrite a.txt x\nsay two";
-    let task = forge.start_scripted(&project, "streams", script).await;
-    let run = text(&forge.runs(&text(&task["task_attempt"]["id"])).await[0]["id"]);
+    let gate = await_file("../go");
+    let script = format!("say one\nrun {gate}\nstderr trouble\nlines 2000 100\nwrite a.txt x\nsay two");
+    let task = forge.start_scripted(&project, "streams", &script).await;
+    let run = text(&forge.runs(&task.attempt()).await[0]["id"]);
 
     for kind in ["raw-logs", "normalized-logs"] {
         let path = format!("/api/execution-processes/{run}/{kind}/ws");
         let mut live = forge.socket(&path).await;
+        // The first of the two was there before the rest was said.
+        std::fs::write(forge.worktrees().join("go"), "").unwrap();
         let live_frames = live.until_closed().await;
         assert_eq!(live.closed, Some(1000), "{kind} closes normally");
         assert_eq!(live_frames.last(), Some(&json!({"finished": true})));
@@ -92,8 +95,8 @@ async fn a_follow_up_resumes_and_a_replacement_rewinds() {
     let forge = TestForge::start().await;
     let (project, repo) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "first", "write a.txt one\nsay first").await;
-    let attempt = text(&task["task_attempt"]["id"]);
-    let branch = text(&task["task_attempt"]["branch"]);
+    let attempt = task.attempt();
+    let branch = task.branch();
     forge.settled(&attempt).await;
 
     let path = format!("/api/task-attempts/{attempt}/follow-up");
@@ -118,7 +121,7 @@ async fn a_merge_lands_one_commit_on_a_clean_target_only() {
     let forge = TestForge::start().await;
     let (project, repo) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "Please land this", "write a.txt one\nsay done").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
     let merge = format!("/api/task-attempts/{attempt}/merge");
 

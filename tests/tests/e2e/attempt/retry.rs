@@ -15,7 +15,7 @@ struct Tried {
 async fn twice(forge: &TestForge) -> Tried {
     let (project, _) = forge.project("repo").await;
     let task = forge.start_with(&project, "SHELL", "t", "echo 1 > one.txt").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
     forge
         .post(&format!("/api/task-attempts/{attempt}/follow-up"), &json!({"prompt": "echo 2 > two.txt"}))
@@ -74,7 +74,7 @@ async fn a_retry_of_a_running_run_stops_it_first() {
     let forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
     let task = forge.start_with(&project, "SHELL", "t", "sleep 600").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     let runs = forge.runs(&attempt).await;
     let body = json!({"prompt": "echo better", "retry_process_id": runs[0]["id"]});
     let stranger = json!({"prompt": "x", "retry_process_id": "00000000-0000-4000-8000-000000000000"});

@@ -1,6 +1,6 @@
 //! A start that is refused leaves nothing behind.
 
-use forge_tests::{Answer, TestForge, git, text};
+use forge_tests::{Answer, TestForge, git, make_program, text};
 use serde_json::{Value, json};
 use sqlx::Connection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -47,13 +47,9 @@ async fn a_refused_start_names_the_field_and_leaves_no_row_no_branch_no_director
 async fn start_broken(forge: &TestForge) -> Answer {
     let (project, _) = forge.project("repo").await;
     let broken = forge.dir().join("broken-agent");
-    std::fs::write(&broken, "#!/no/such/interpreter\n").unwrap();
-    std::fs::set_permissions(&broken, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let profiles = json!({"executors": {"CLAUDE_CODE": {"GENIE": {"CLAUDE_CODE": {
-        "base_command_override": broken.to_string_lossy()}}}}});
-    forge.put("/api/profiles", &profiles).await.data();
-    let body = json!({"task": {"project_id": project, "title": "t"}, "executor_profile_id": "CLAUDE_CODE"});
-    forge.post("/api/tasks/create-and-start", &body).await
+    make_program(&broken, "#!/no/such/interpreter\n");
+    forge.use_as_claude(broken.to_str().unwrap()).await;
+    forge.task(&project, "t").agent("CLAUDE_CODE").ask().await
 }
 
 #[tokio::test]

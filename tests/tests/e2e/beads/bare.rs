@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Output;
 
-use forge_tests::{Terminal, TestForge, output, text};
+use forge_tests::{Terminal, TestForge, err, out, output, text};
 use serde_json::{Value, json};
 
 /// No `br` and no `bd` is found: Forge keeps the file itself.
@@ -18,12 +18,12 @@ async fn beads(forge: &TestForge, repo: &Path, args: &[&str]) -> Output {
 
 async fn told(forge: &TestForge, repo: &Path, args: &[&str]) -> Value {
     let done = beads(forge, repo, &[args, &["--json"]].concat()).await;
-    assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success(), "{args:?}: {}", err(&done));
     serde_json::from_slice(&done.stdout).expect("JSON")
 }
 
 fn error_of(done: &Output) -> String {
-    String::from_utf8_lossy(&done.stderr).into_owned()
+    err(&done)
 }
 
 /// A project with an empty list of beads.
@@ -66,7 +66,7 @@ async fn a_bead_is_created_waits_is_taken_and_closed() {
     assert_eq!((&closed["status"], &closed["close_reason"]), (&json!("closed"), &json!("It lies")));
     assert_eq!(told(&forge, &repo, &["ready"]).await[0]["id"], then);
     let listed = beads(&forge, &repo, &["list"]).await;
-    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let listed = out(&listed);
     assert!(listed.contains("Build the house") && !listed.contains("Lay the floor"), "{listed}");
     let listed = told(&forge, &repo, &["list", "--status", "closed"]).await;
     assert_eq!((listed.as_array().unwrap().len(), &listed[0]["id"]), (1, &json!(first)));
@@ -240,11 +240,7 @@ async fn an_agent_that_is_no_file_is_a_problem_in_the_list_of_profiles() {
     let profiles = forge.get(&format!("/api/forge/projects/{id}/profiles")).await.data();
     let problems = profiles["problems"].to_string();
     assert!(problems.contains(".genie/agents/zero.md leads out of"), "{problems}");
-    let body = json!({
-        "task": {"project_id": id, "title": "x"},
-        "executor_profile_id": {"executor": "CLAUDE_CODE", "variant": "ZERO"},
-    });
-    let refused = forge.post("/api/tasks/create-and-start", &body).await;
+    let refused = forge.task(&id, "x").agent("CLAUDE_CODE:ZERO").ask().await;
     assert!(
         refused.status == 422 && refused.message().contains("zero.md leads out of"),
         "{}",

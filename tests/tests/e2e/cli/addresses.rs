@@ -4,9 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpListener;
 use std::process::Command;
 
-use forge_tests::{TestForge, forge_exe, output, text};
-
-use crate::cli::words;
+use forge_tests::{TestForge, err, forge_exe, output, text, words};
 
 const TOKEN: &str = "t0ken-of-the-home";
 
@@ -96,7 +94,7 @@ async fn an_env_file_in_a_clone_names_no_server() {
         let ended = output(command).await;
         assert_eq!(ended.status.code(), Some(3), "{}", words(&ended));
         assert!(!stranger.was_asked());
-        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let said = err(&ended);
         assert_eq!(said.matches("FORGE_BACKEND_URL").count(), 2, "ignored, and what to do: {said}");
         assert!(!said.contains("FORGE_SPARES"), "{said}");
     }
@@ -109,11 +107,11 @@ async fn an_env_file_is_read_when_it_is_named() {
     let mut command = forge.command();
     command.args(["serve", "--env-file", "limits"]);
     let ended = output(command).await;
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let said = err(&ended);
     assert!(said.contains("FORGE_SPARES: 'many' is not a number"), "{said}");
     let mut command = forge.command();
     command.args(["serve", "--env-file", "missing"]);
-    let said = String::from_utf8_lossy(&output(command).await.stderr).into_owned();
+    let said = err(&output(command).await);
     assert!(said.contains("--env-file: cannot read missing"), "{said}");
 }
 
@@ -178,7 +176,7 @@ async fn agents_have_the_servers_address_and_none_of_its_secrets() {
         forge_exe().display()
     );
     let task = forge.start_with(&project, "SHELL", "t", &script).await;
-    let runs = forge.settled(&text(&task["task_attempt"]["id"])).await;
+    let runs = forge.settled(&task.attempt()).await;
     let log = forge.raw_log(&text(&runs[0]["id"])).await;
     let [agent, keeper, listed] = log.split("\n\n").collect::<Vec<_>>()[..] else { panic!("{log}") };
     for environment in [agent, keeper] {

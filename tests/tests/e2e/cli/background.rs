@@ -4,11 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use forge_tests::{Terminal, TestForge, client, is_alive, output, text};
+use forge_tests::{Terminal, TestForge, await_file, client, err, is_alive, output, text, words};
 use rustix::fs::{FlockOperation, flock};
 use serde_json::json;
-
-use crate::cli::words;
 
 fn forge_at(forge: &TestForge, repo: &Path, args: &[&str]) -> Command {
     let mut command = forge.command();
@@ -28,10 +26,6 @@ async fn stop(forge: &TestForge, repo: &Path) -> Output {
     output(forge_at(forge, repo, &["serve", "--stop"])).await
 }
 
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
 #[tokio::test]
 async fn a_run_without_a_server_starts_one_that_stays_until_it_is_stopped() {
     let (mut forge, repo) = without_server().await;
@@ -40,7 +34,7 @@ async fn a_run_without_a_server_starts_one_that_stays_until_it_is_stopped() {
     assert!(first.status.success() && words(&first).contains("\nhello\n"), "{}", words(&first));
     let log = forge.home().join("server.log").display().to_string();
     for part in ["started one at http://127.0.0.1:", &log, "forge serve --stop"] {
-        assert!(errors(&first).contains(part), "{part:?} is missing: {}", errors(&first));
+        assert!(err(&first).contains(part), "{part:?} is missing: {}", err(&first));
     }
     let pid = forge.background_pid().expect("a server that holds the home");
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -48,11 +42,7 @@ async fn a_run_without_a_server_starts_one_that_stays_until_it_is_stopped() {
     assert_eq!(session, pid.to_string(), "no terminal's end or Ctrl-C reaches another session");
 
     let second = output(forge_at(&forge, &repo, &["resume", "-", "say again"])).await;
-    assert!(
-        second.status.success() && errors(&second).is_empty(),
-        "it is used silently: {}",
-        errors(&second)
-    );
+    assert!(second.status.success() && err(&second).is_empty(), "it is used silently: {}", err(&second));
     assert_eq!(forge.background_pid(), Some(pid));
 
     let stopped = stop(&forge, &repo).await;
@@ -86,7 +76,7 @@ async fn a_server_that_cannot_start_is_explained_by_its_log() {
     let failed = output(command).await;
     assert_eq!(failed.status.code(), Some(1));
     for part in ["the server did not start", "server.log", "only sqlite://<path> is supported"] {
-        assert!(errors(&failed).contains(part), "{part:?} is missing: {}", errors(&failed));
+        assert!(err(&failed).contains(part), "{part:?} is missing: {}", err(&failed));
     }
 }
 
@@ -97,7 +87,7 @@ async fn a_server_elsewhere_is_not_started() {
     command.env("FORGE_BACKEND_URL", "http://127.0.0.1:1");
     let none = output(command).await;
     assert_eq!(none.status.code(), Some(3));
-    assert!(errors(&none).contains("no Forge answers at http://127.0.0.1:1"), "{}", errors(&none));
+    assert!(err(&none).contains("no Forge answers at http://127.0.0.1:1"), "{}", err(&none));
     assert!(!forge.home().join("server.log").exists());
 }
 
@@ -111,7 +101,8 @@ async fn a_server_can_be_started_in_the_background_and_its_agents_outlive_it() {
     }
     let twice = output(forge_at(&forge, &repo, &["serve", "--background"])).await;
     assert!(twice.status.success() && words(&twice).contains("is already running"), "{}", words(&twice));
-    let run = ["run", "-b", "--json", "-x", "SCRIPTED", "run while [ ! -e ../go ]; do sleep 0.05; done"];
+    let script = format!("run {}", await_file("../go"));
+    let run = ["run", "-b", "--json", "-x", "SCRIPTED", &script];
     let told: serde_json::Value =
         serde_json::from_slice(&output(forge_at(&forge, &repo, &run)).await.stdout).unwrap();
     assert!(stop(&forge, &repo).await.status.success());
@@ -130,7 +121,7 @@ async fn nothing_is_stopped_but_the_server_that_holds_the_home() {
     flock(&lock, FlockOperation::NonBlockingLockExclusive).unwrap();
     let refused = stop(&forge, &repo).await;
     assert_eq!(refused.status.code(), Some(1));
-    assert!(errors(&refused).contains("is in use, but not by a server"), "{}", errors(&refused));
+    assert!(err(&refused).contains("is in use, but not by a server"), "{}", err(&refused));
     assert!(stranger.try_wait().unwrap().is_none(), "a stranger is left alone");
     stranger.kill().unwrap();
     stranger.wait().unwrap();
@@ -178,8 +169,8 @@ async fn a_server_that_listens_on_one_address_only_is_found_there() {
     assert!(words(&started).contains("listens at http://127.0.0.2:"), "{}", words(&started));
     assert!(forge.background_pid().is_some());
     let run = output(forge_at(&forge, &repo, &["run", "-x", "SCRIPTED", "say hello"])).await;
-    assert!(run.status.success() && errors(&run).is_empty(), "{}", words(&run));
+    assert!(run.status.success() && err(&run).is_empty(), "{}", words(&run));
     let second = output(forge_at(&forge, &repo, &["serve", "--port", "0"])).await;
-    assert!(errors(&second).contains("another Forge at http://127.0.0.2:"), "{}", errors(&second));
+    assert!(err(&second).contains("another Forge at http://127.0.0.2:"), "{}", err(&second));
     assert!(stop(&forge, &repo).await.status.success());
 }

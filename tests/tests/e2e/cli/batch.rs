@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
-use forge_tests::{Proxy, Terminal, TestForge, Treatment, output, signal, text};
+use forge_tests::{Proxy, Terminal, TestForge, Treatment, await_file, err, out, output, signal, text};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -12,14 +12,6 @@ fn batch(forge: &TestForge, repo: &Path, args: &[&str]) -> Command {
     let mut command = forge.command();
     command.arg("batch").args(args).current_dir(repo).stdin(Stdio::null());
     command
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Twenty scripted tasks; the seventh fails.
@@ -126,7 +118,7 @@ async fn a_file_with_mistakes_starts_nothing_and_a_dry_run_creates_nothing() {
 async fn leaving_says_what_goes_on_and_what_was_not_started() {
     let forge = TestForge::start().await;
     let (_, repo) = forge.project("repo").await;
-    let script = "while [ ! -e go ]; do sleep 0.02; done";
+    let script = await_file("go");
     let tasks = json!([{"title": "First", "prompt": script}, {"title": "Second", "prompt": script}]);
     std::fs::write(repo.join("tasks.json"), tasks.to_string()).unwrap();
     let mut command = batch(&forge, &repo, &["tasks.json", "--jobs", "1", "-x", "SHELL"]);

@@ -181,7 +181,7 @@ async fn a_question_is_shown_with_how_to_answer_it_and_answered() {
     let server = TestForge::start().await;
     let (project, repo) = server.project("repo").await;
     let started = server.start_with(&project, "SHELL", "Ask", "sleep 600").await;
-    let attempt = text(&started["task_attempt"]["id"]);
+    let attempt = started.attempt();
     let run = text(&server.runs(&attempt).await[0]["id"]);
     let ask = |command: &str| {
         let body = json!({"tool_name": "Bash", "tool_input": {"command": command}, "session_id": run});

@@ -1,14 +1,11 @@
 //! `forge run --direct`: an agent in the foreground, without server, worktree or database.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use forge_tests::{Terminal, TestForge, output, signal};
+use forge_tests::{Terminal, TestForge, make_program, output, signal, words};
 use rustix::process::Signal;
 use serde_json::json;
-
-use crate::cli::words;
 
 fn direct(forge: &TestForge, dir: &Path, args: &[&str]) -> Command {
     let mut command = forge.command();
@@ -31,8 +28,7 @@ fn put_program(forge: &TestForge, name: &str, script: &str) -> String {
     let folder = forge.dir().join("bin");
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join(name);
-    std::fs::write(&file, script).unwrap();
-    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    make_program(&file, script);
     format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
 }
 

@@ -1,10 +1,9 @@
 //! `forge doctor`: tells what is there and what helps, changes nothing, and never shows a secret.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use forge_tests::{TestForge, forge_exe, text};
+use forge_tests::{TestForge, err, forge_exe, make_program, out, text};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -28,8 +27,7 @@ impl Machine {
 
     fn install(&self, name: &str, body: &str) {
         let file = self.path("bin").join(name);
-        std::fs::write(&file, format!("#!/bin/sh\n{body}\n")).unwrap();
-        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+        make_program(&file, format!("#!/bin/sh\n{body}\n"));
     }
 
     fn install_git(&self) {
@@ -75,8 +73,8 @@ fn programs_are_found_asked_and_judged_without_a_trace() {
     machine.install("npx", "echo 10.0.0");
     let mut command = machine.doctor();
     let output = command.arg("--json").env("ANTHROPIC_API_KEY", "sk-very-secret").output().unwrap();
-    let words = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{words}{}", String::from_utf8_lossy(&output.stderr));
+    let words = out(&output);
+    assert!(output.status.success(), "{words}{}", err(&output));
     let report = checks(&output);
     let check = |name: &str| &report["checks"][name];
 
@@ -122,7 +120,7 @@ fn a_login_is_seen_by_its_file_and_a_slow_program_is_not_waited_for() {
     std::fs::create_dir(machine.path("user/.codex")).unwrap();
     std::fs::write(machine.path("user/.codex/auth.json"), "{}").unwrap();
     let output = machine.doctor().output().unwrap();
-    let words = String::from_utf8_lossy(&output.stdout);
+    let words = out(&output);
     assert!(output.status.success(), "{words}");
     assert!(words.contains("0.9.1, app-server, logged in"), "{words}");
     assert!(words.contains("does not report its version"), "{words}");
@@ -134,14 +132,14 @@ fn without_git_or_a_home_forge_cannot_work() {
     let machine = Machine::new();
     machine.install("apt-get", "");
     let output = machine.doctor().output().unwrap();
-    let words = String::from_utf8_lossy(&output.stdout);
+    let words = out(&output);
     assert_eq!(output.status.code(), Some(1), "{words}");
     assert!(words.contains("→ sudo apt-get install git"), "{words}");
     machine.install_git();
     std::fs::write(machine.path("file"), "").unwrap();
     let home = machine.path("file/home");
     let output = machine.doctor().env("FORGE_HOME", home).output().unwrap();
-    let words = String::from_utf8_lossy(&output.stdout);
+    let words = out(&output);
     assert_eq!(output.status.code(), Some(1), "{words}");
     assert!(words.contains("FORGE_HOME"), "{words}");
 }

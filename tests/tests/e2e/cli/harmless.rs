@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use forge_tests::{Terminal, git, output, text};
+use forge_tests::{Terminal, git, out, output, text};
 use serde_json::json;
 
 use crate::workers::Stage;
@@ -78,12 +78,8 @@ async fn no_command_hands_control_characters_of_others_to_a_terminal() {
     let title = format!("T{EVIL}itle");
     let script =
         format!("printf 'log \\033[31mred\\033[0m {PRINTED}\\n'; printf x > \"$(printf 'f{PRINTED}.txt')\"");
-    let body = json!({
-        "task": {"project_id": project, "title": title, "description": script},
-        "executor_profile_id": {"executor": "SHELL"},
-    });
-    let task = forge.post("/api/tasks/create-and-start", &body).await.data();
-    let (id, task_id) = (text(&task["task_attempt"]["id"]), text(&task["id"]));
+    let task = forge.start_with(&project, "SHELL", &title, &script).await;
+    let (id, task_id) = (task.attempt(), text(&task["id"]));
     let place = text(&task["task_attempt"]["worktree_path"]);
     let settled = forge.settled(&id).await;
     assert_eq!(settled[0]["status"], "completed", "{settled:#?}");
@@ -178,7 +174,7 @@ async fn at_a_terminal_a_log_keeps_its_colours_and_a_name_is_quoted_and_elsewher
     let (project, repo) = stage.forge.project("repo").await;
     let script = r"printf '\033[31mred\033[0m\r\n\033]0;t\007\233\n'; echo x > $(printf 'f\033]0;t\007')";
     let task = stage.forge.start_with(&project, "SHELL", "A title", script).await;
-    let id = text(&task["task_attempt"]["id"]);
+    let id = task.attempt();
     stage.forge.settled(&id).await;
     for (args, here, elsewhere) in [
         (
@@ -191,7 +187,7 @@ async fn at_a_terminal_a_log_keeps_its_colours_and_a_name_is_quoted_and_elsewher
         let at_terminal = shown(&stage, &repo, &args).await;
         assert_eq!(String::from_utf8_lossy(&at_terminal), here, "{args:?}");
         let piped = output(command(&stage, &repo, &args)).await;
-        assert_eq!(piped.stdout, elsewhere, "{args:?}: {}", String::from_utf8_lossy(&piped.stdout));
+        assert_eq!(piped.stdout, elsewhere, "{args:?}: {}", out(&piped));
     }
 }
 
@@ -202,7 +198,7 @@ async fn the_dashboard_shows_titles_without_their_control_characters() {
     let (project, repo) = stage.forge.project("repo").await;
     let script = format!("printf '{PRINTED}\\n'");
     let task = stage.forge.start_with(&project, "SHELL", &format!("Evil{EVIL}One"), &script).await;
-    stage.forge.settled(&text(&task["task_attempt"]["id"])).await;
+    stage.forge.settled(&task.attempt()).await;
     let mut terminal = Terminal::start(command(&stage, &repo, &["tui"]), 110);
     terminal.until("Overview").await;
     terminal.type_line("2");

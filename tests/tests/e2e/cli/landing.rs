@@ -1,16 +1,10 @@
 //! Landing work from the command line: each says what happened in a line, and a refusal names what stands in the way.
 
-use forge_tests::{Dialect, TestForge, git, text};
+use forge_tests::{Dialect, TestForge, commit, git};
 use serde_json::json;
 
 use super::desk::{forge, worked};
 use crate::publish::Published;
-
-fn commit(dir: &std::path::Path, file: &str, content: &str) {
-    std::fs::write(dir.join(file), content).unwrap();
-    git(dir, &["add", "-A"]);
-    git(dir, &["commit", "-qm", &format!("change {file}")]);
-}
 
 #[tokio::test]
 async fn a_merge_says_which_commit_it_made_and_takes_a_message() {
@@ -67,7 +61,7 @@ async fn a_rebase_says_onto_what_and_how_far_ahead() {
 async fn a_branch_is_pushed_and_a_pull_request_opened_under_the_tasks_name() {
     let world = Published::with_token(Dialect::Github).await;
     let task = world.worked("Publish it").await;
-    let branch = text(&task["task_attempt"]["branch"]);
+    let branch = task.branch();
     let (server, repo) = (&world.forge, &world.repo);
     forge(server, repo, &["push", "publish it"]).await.assert(0, &["pushed", &branch]);
     assert_eq!(git(&world.bare, &["rev-parse", &branch]), git(repo, &["rev-parse", &branch]));

@@ -16,5 +16,3 @@ mod questions;
 mod resume;
 mod run;
 mod view;
-
-pub use run::words;

@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use forge_tests::{Terminal, TestForge, git, output, text};
-
-use crate::cli::words;
+use forge_tests::{Terminal, TestForge, git, output, text, words};
 
 /// `forge` without an argument, as somebody types it who has set no variable.
 fn alone(forge: &TestForge, dir: &Path) -> Command {

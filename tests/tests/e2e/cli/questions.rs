@@ -1,10 +1,9 @@
 //! Questions of agents, asked at the terminal of `forge run`.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use forge_tests::{Terminal, TestForge, output, text};
+use forge_tests::{Terminal, TestForge, make_program, out, output, text};
 use serde_json::{Value, json};
 
 /// Asks whether it may remove a folder, and writes down what it was told.
@@ -22,11 +21,8 @@ async fn asking_forge() -> (TestForge, PathBuf) {
     let forge = TestForge::start().await;
     let repo = forge.repository("repo");
     let asker = forge.dir().join("asker");
-    std::fs::write(&asker, ASKER).unwrap();
-    std::fs::set_permissions(&asker, PermissionsExt::from_mode(0o755)).unwrap();
-    let profiles = json!({"executors": {"CLAUDE_CODE": {"APPROVALS": {"CLAUDE_CODE": {
-        "approvals": true, "base_command_override": asker.to_string_lossy()}}}}});
-    forge.put("/api/profiles", &profiles).await.data();
+    make_program(&asker, ASKER);
+    forge.use_as_claude(asker.to_str().unwrap()).await;
     (forge, repo)
 }
 
@@ -100,7 +96,7 @@ async fn without_a_terminal_it_says_how_to_answer_and_waits() {
     let mut command = run(&forge, &repo, &[]);
     command.stdin(Stdio::null());
     let (output, approval) = tokio::join!(output(command), answer_pending(&forge));
-    let words = String::from_utf8_lossy(&output.stdout);
+    let words = out(&output);
     assert!(output.status.success(), "{words}");
     let respond = format!("curl -s {}/api/approvals/{}/respond", forge.base(), approval);
     assert!(words.contains(&respond), "{words}");

@@ -3,10 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use forge_tests::{TestForge, git, output, text};
+use forge_tests::{TestForge, git, output, text, words};
 use serde_json::{Value, json};
-
-use crate::cli::words;
 
 fn resume(forge: &TestForge, repo: &Path, args: &[&str]) -> Command {
     let mut command = forge.command();
@@ -18,7 +16,7 @@ fn resume(forge: &TestForge, repo: &Path, args: &[&str]) -> Command {
 async fn worked(forge: &TestForge) -> (std::path::PathBuf, Value) {
     let (project, repo) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "First", "write a.txt x").await;
-    forge.settled(&text(&task["task_attempt"]["id"])).await;
+    forge.settled(&task.attempt()).await;
     (repo, task["task_attempt"].clone())
 }
 

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use forge_tests::{Dialect, Terminal, TestForge, output, signal, text};
+use forge_tests::{Dialect, Terminal, TestForge, await_file, out, output, signal, text, words};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -17,13 +17,8 @@ fn run(forge: &TestForge, repo: &Path, args: &[&str]) -> Command {
 }
 
 /// What a command printed, everywhere.
-pub fn words(output: &Output) -> String {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    text(&output.stdout) + &text(&output.stderr)
-}
-
-fn lines(output: &Output) -> Vec<Value> {
-    let text = String::from_utf8_lossy(&output.stdout);
+pub fn lines(output: &Output) -> Vec<Value> {
+    let text = out(&output);
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}")))
         .collect()
@@ -258,10 +253,12 @@ async fn without_a_terminal_ctrl_c_asks_nobody_and_stops_nothing() {
 async fn a_terminal_has_a_status_below_the_transcript_and_nothing_else_has() {
     let forge = TestForge::start().await;
     let repo = forge.repository("repo");
-    let script = ["-x", "SCRIPTED", "say hello\nwrite a.txt x\nsleep 5000\nsay bye"];
+    let script = format!("say hello\nwrite a.txt x\nrun {}\nsay bye", await_file("../go"));
+    let script = ["-x", "SCRIPTED", &script];
     let mut terminal = Terminal::start(run_at(&forge, &repo, &script), 60);
     // It stands where the transcript goes on: written, and the cursor put back to the row's beginning.
     terminal.until("1 file +1 -0 · Ctrl-C leaves it running\u{1b}[0m\r").await;
+    std::fs::write(forge.worktrees().join("go"), "").unwrap();
     assert!(terminal.ended().await.success(), "{}", terminal.screen());
     let screen = terminal.screen();
     let (_, after) = screen.rsplit_once("Ctrl-C leaves it running").unwrap();

@@ -1,10 +1,11 @@
 //! `forge view`, `forge logs` and `forge diff`: what an attempt did and does, from the command line.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::time::Instant;
+use std::process::{Command, Stdio};
 
-use forge_tests::{PATIENCE, Proxy, Terminal, TestForge, Treatment, git, output, signal, text};
+use forge_tests::{
+    Proxy, Terminal, TestForge, Treatment, await_file, err, git, out, output, signal, text, until_exists,
+};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -17,30 +18,9 @@ fn forge(forge: &TestForge, repo: &Path, args: &[&str]) -> Command {
     command
 }
 
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// An attempt that waits for a file of that name in its worktree.
-fn await_file(name: &str) -> String {
-    format!("while [ ! -e {name} ]; do sleep 0.02; done")
-}
-
 async fn start(forge: &TestForge, project: &str, script: &str) -> (String, PathBuf) {
     let task = forge.start_with(project, "SHELL", "A title", script).await;
-    (text(&task["task_attempt"]["id"]), PathBuf::from(text(&task["task_attempt"]["worktree_path"])))
-}
-
-async fn until_exists(path: &Path) {
-    let begun = Instant::now();
-    while !path.exists() {
-        assert!(begun.elapsed() < PATIENCE, "{} never came", path.display());
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-    }
+    (task.attempt(), task.place())
 }
 
 #[tokio::test]
@@ -119,7 +99,7 @@ async fn following_stays_for_a_prompt_that_waits_in_the_queue() {
     let (project, repo) = server.project("repo").await;
     let task =
         server.start_scripted(&project, "queue", &format!("say first\nrun {}", await_file("go"))).await;
-    let (id, place) = (text(&task["task_attempt"]["id"]), text(&task["task_attempt"]["worktree_path"]));
+    let (id, place) = (task.attempt(), text(&task["task_attempt"]["worktree_path"]));
     let draft = format!("/api/task-attempts/{id}/draft?type=follow_up");
     let saved = server.put(&draft, &json!({"prompt": "say second"})).await.data();
     let queue = json!({"queued": true, "expected_version": saved["version"]});

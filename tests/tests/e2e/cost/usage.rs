@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use forge_tests::{TestForge, text};
+use forge_tests::{TestForge, await_file, eventually, text};
 use serde_json::{Value, json};
 
 /// Works in turns, each when it is let go, and tells the total of a dollar per turn after each.
@@ -41,9 +41,7 @@ async fn forge_with(script: &str, settings: &Value) -> (TestForge, String) {
     let agent = forge.dir().join("agent");
     std::fs::write(&agent, script).unwrap();
     let command = format!("sh {}", agent.display());
-    let options = json!({"CLAUDE_CODE": {"base_command_override": command}});
-    let profiles = json!({"executors": {"CLAUDE_CODE": {"GENIE": options}}});
-    forge.put("/api/profiles", &profiles).await.data();
+    forge.use_as_claude(&command).await;
     let (project, _) = forge.project("repo").await;
     (forge, project)
 }
@@ -66,11 +64,10 @@ impl Started {
 }
 
 async fn start(forge: &TestForge, project: &str, more: Value) -> Started {
-    let mut body =
-        json!({"task": {"project_id": project, "title": "t"}, "executor_profile_id": "CLAUDE_CODE"});
-    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let task = forge.post("/api/tasks/create-and-start", &body).await.data();
-    let attempt = text(&task["task_attempt"]["id"]);
+    let task = forge.task(project, "t").agent("CLAUDE_CODE");
+    let more = more.as_object().unwrap().iter();
+    let task = more.fold(task, |task, (field, value)| task.with(field, value.clone())).start().await;
+    let attempt = task.attempt();
     let run = text(&forge.runs(&attempt).await[0]["id"]);
     Started { attempt, run, place: text(&task["task_attempt"]["worktree_path"]).into() }
 }
@@ -96,7 +93,7 @@ async fn use_is_told_while_the_agent_works_and_counted_once_over_a_crash() {
     until_cost(&forge, 3.0).await;
     forge.crash();
     started.allow("go-4");
-    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    eventually("the agent has ended", || forge.keeper_state(&started.run)["phase"] == "ended").await;
     forge.up().await;
     let runs = forge.settled(&started.attempt).await;
     assert_eq!((runs.len(), &runs[0]["status"]), (1, &json!("completed")));
@@ -282,8 +279,8 @@ async fn a_project_and_a_day_have_budgets_too() {
     let log = forge.raw_log(&second.run).await;
     assert!(log.contains("stopped: the budget of $3.00 of this project is reached"), "{log}");
 
-    let body = json!({"task": {"project_id": project, "title": "t"}, "executor_profile_id": "CLAUDE_CODE"});
-    let refused = forge.post("/api/tasks/create-and-start", &body).await;
+    let ask = async |project: &str| forge.task(project, "t").agent("CLAUDE_CODE").ask().await;
+    let refused = ask(&project).await;
     assert_eq!(refused.status, 409, "{}", refused.text);
     assert!(refused.message().contains(&format!("PUT /api/projects/{project}")), "{}", refused.text);
     let tasks = forge.get(&format!("/api/tasks?project_id={project}")).await.data();
@@ -294,24 +291,20 @@ async fn a_project_and_a_day_have_budgets_too() {
     let settings = forge.put("/api/config", &json!({"max_cost_usd_per_day": 0.5})).await.data();
     assert_eq!(settings["max_cost_usd_per_day"], 0.5);
     let (other, _) = forge.project("other").await;
-    let body = json!({"task": {"project_id": other, "title": "t"}, "executor_profile_id": "CLAUDE_CODE"});
-    let refused = forge.post("/api/tasks/create-and-start", &body).await;
+    let refused = ask(&other).await;
     assert_eq!(refused.status, 409, "{}", refused.text);
     assert!(refused.message().contains("max_cost_usd_per_day"), "{}", refused.text);
     let errand = json!({"project_id": other, "prompt": "look", "executor_profile_id": "CLAUDE_CODE"});
     assert_eq!(forge.post("/api/execution-runs", &errand).await.status, 409);
     forge.put("/api/config", &json!({"max_cost_usd_per_day": null})).await.data();
-    assert_eq!(forge.post("/api/tasks/create-and-start", &body).await.status, 200);
+    assert_eq!(ask(&other).await.status, 200);
 }
 
 #[tokio::test]
 async fn what_waits_behind_a_run_over_its_budget_is_not_started() {
     let (forge, project) = forge_with(TURNS, &Value::Null).await;
     forge
-        .put(
-            &format!("/api/projects/{project}"),
-            &json!({"setup_script": "while [ ! -e ../ready ]; do sleep 0.02; done"}),
-        )
+        .put(&format!("/api/projects/{project}"), &json!({"setup_script": await_file("../ready")}))
         .await
         .data();
     let first = start(&forge, &project, json!({})).await;

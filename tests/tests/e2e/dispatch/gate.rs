@@ -1,6 +1,6 @@
 //! What keeps work from landing and a bead from being closed: no change, a cleanup script that failed, an open conflict.
 
-use forge_tests::{Dialect, PATIENCE, TestForge, git, signal, text};
+use forge_tests::{Dialect, TestForge, git, signal, text};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -132,20 +132,16 @@ async fn no_pull_request_opens_by_itself_past_a_cleanup_script_that_failed() {
     let world = Published::with_token(Dialect::Github).await;
     let project = format!("/api/projects/{}", world.project);
     world.forge.put(&project, &json!({"cleanup_script": "echo It is broken; exit 1"})).await.data();
-    let body = json!({
-        "task": {"project_id": world.project, "title": "Broken", "description": "write a.txt one\nsay done"},
-        "executor_profile_id": {"executor": "SCRIPTED"},
-        "auto_pr": true,
-    });
-    let started = world.forge.post("/api/tasks/create-and-start", &body).await.data();
-    let path = format!("/api/task-attempts/{}", text(&started["task_attempt"]["id"]));
+    let task = world.forge.task(&world.project, "Broken").prompt("write a.txt one\nsay done");
+    let started = task.with("auto_pr", true).start().await;
+    let path = format!("/api/task-attempts/{}", started.attempt());
     let over = |now: &Value| now["auto_pr"]["state"] != "waiting";
     let ended = world.forge.until(&path, "it is decided", over).await;
     assert_eq!(ended["auto_pr"]["state"], "failed", "{ended:#}");
     assert!(text(&ended["auto_pr"]["message"]).starts_with("the cleanup script failed"), "{ended:#}");
 
     // The script runs only after a change, so a turn without one takes nothing back.
-    let attempt = text(&started["task_attempt"]["id"]);
+    let attempt = started.attempt();
     world.forge.post(&format!("{path}/follow-up"), &json!({"prompt": "say why"})).await.data();
     assert_eq!(world.forge.settled(&attempt).await.len(), 3, "agent, cleanup script, agent");
     world.forge.put(&project, &json!({"cleanup_script": "true"})).await.data();
@@ -176,11 +172,8 @@ async fn workers_whose_tmux_server_is_killed_are_tried_again() {
         beads.push(field.bead(&format!("Bead {number}"), &[]).await);
     }
     field.switch(json!({"enabled": true})).await;
-    let begun = std::time::Instant::now();
-    let pid = |number: u32| field.stage.forge.dir().join(format!("pid-repo-{number}"));
-    while !(1..=4).all(|number| std::fs::read_to_string(pid(number)).is_ok_and(|pid| pid.ends_with('\n'))) {
-        assert!(begun.elapsed() < PATIENCE, "the workers do not begin: {}", field.stage.forge.log());
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    for number in 1..=4 {
+        field.stage.pid(&format!("pid-repo-{number}")).await;
     }
     std::fs::write(field.stage.forge.dir().join("go"), "").unwrap();
     signal(field.stage.tmux(&["display-message", "-p", "#{pid}"]).parse().unwrap(), Signal::KILL);

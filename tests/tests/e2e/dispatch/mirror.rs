@@ -265,12 +265,7 @@ async fn a_task_that_a_person_starts_is_not_given_out_as_well() {
     let forge = TestForge::with(&[], &[BARE]).await;
     let (id, repo) = project(&forge).await;
     switch(&forge, &id, true).await;
-    let start = json!({
-        "task": {"project_id": id, "title": "By hand", "description": "hang"},
-        "executor_profile_id": {"executor": "SCRIPTED", "variant": null},
-        "base_branch": "main",
-    });
-    let task = text(&forge.post("/api/tasks/create-and-start", &start).await.data()["id"]);
+    let task = forge.task(&id, "By hand").prompt("hang").with("base_branch", "main").start().await.id();
     let bead = bead_of(&forge, &id, &task).await;
     bead_is(&forge, &id, &bead, "status", "in_progress").await;
     let mut once = forge.command();

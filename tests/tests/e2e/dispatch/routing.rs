@@ -1,6 +1,6 @@
 //! What decides which agent gets a bead, whether it is started at all, and what people are told of it.
 
-use forge_tests::{TestForge, output, text};
+use forge_tests::{TestForge, err, out, output, text};
 use serde_json::{Value, json};
 
 use crate::beads::{BARE, project};
@@ -37,13 +37,11 @@ async fn alert(forge: &TestForge, kind: &str, is_open: bool) -> Option<Value> {
 #[tokio::test]
 async fn a_model_that_its_provider_does_not_serve_is_passed_over_and_that_is_told() {
     let forge = TestForge::start().await;
-    let options = json!({"base_command_override": env!("CARGO_BIN_EXE_fake-claude")});
-    let profiles = json!({"executors": {"CLAUDE_CODE": {"GENIE": {"CLAUDE_CODE": options}}}});
-    assert!(forge.put("/api/profiles", &profiles).await.status < 300);
+    forge.use_fake_claude().await;
     configure(&forge, json!({"models": {"premium": ["SCRIPTED"], "standard": ["CLAUDE_CODE"]}})).await;
     let (id, repo) = project(&forge).await;
     let started = forge.start_with(&id, "CLAUDE_CODE", "t", "FAKE: id=l limit=3600").await;
-    let runs = format!("/api/execution-processes?task_attempt_id={}", text(&started["task_attempt"]["id"]));
+    let runs = format!("/api/execution-processes?task_attempt_id={}", started.attempt());
     forge.until(&runs, "it is parked", |runs| runs[0]["parked_until"].is_string()).await;
 
     let bead = make_bead(&forge, &id, "Goes elsewhere", 2).await;
@@ -55,7 +53,7 @@ async fn a_model_that_its_provider_does_not_serve_is_passed_over_and_that_is_tol
     assert_eq!(why[0]["passed_over"][0]["model"], "CLAUDE_CODE");
     let mut told = forge.command();
     told.args(["route", "explain", &bead]).current_dir(&repo);
-    let told = String::from_utf8_lossy(&output(told).await.stdout).into_owned();
+    let told = out(&output(told).await);
     assert!(told.contains("CLAUDE_CODE (standard): its provider does not serve it until"), "{told}");
     assert!(told.contains("wanted") && told.contains("expected"), "{told}");
     assert_eq!(alert(&forge, "quota", true).await.unwrap()["subject"], "CLAUDE_CODE");
@@ -196,7 +194,7 @@ async fn a_folder_of_the_settings_has_beads_too_and_the_doctor_tells_of_all() {
         let mut command = forge.command();
         command.arg("beads").args(args).arg("--json").current_dir(folder);
         let done = output(command).await;
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        assert!(done.status.success(), "{}", err(&done));
         serde_json::from_slice::<Value>(&done.stdout).unwrap()
     };
     beads(other.path(), &["create", "Without a project"]).await;

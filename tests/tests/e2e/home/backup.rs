@@ -5,17 +5,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use forge_tests::{TestForge, output, text};
+use forge_tests::{TestForge, output, text, words};
 use serde_json::{Value, json};
 
 async fn run(forge: &TestForge, args: &[&str]) -> Output {
     let mut command = forge.command();
     command.args(args);
     output(command).await
-}
-
-fn words(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 async fn backup(forge: &TestForge, file: &Path) -> Value {
@@ -47,11 +43,11 @@ async fn a_backup_beside_a_server_at_work_brings_everything_back() {
     let mut forge = TestForge::start().await;
     let (project, repo) = forge.project("repo").await;
     let done = forge.start_scripted(&project, "done", "write a.txt x\nsay first words").await;
-    let done = text(&done["task_attempt"]["id"]);
+    let done = done.attempt();
     let done_run = text(&forge.settled(&done).await[0]["id"]);
     let log = forge.raw_log(&done_run).await;
     let live = forge.start_scripted(&project, "live", "say at work\nsleep 600000").await;
-    let live = text(&live["task_attempt"]["id"]);
+    let live = live.attempt();
     let live_run = text(&forge.runs(&live).await[0]["id"]);
     forge.until_said(&live_run, "at work").await;
     std::fs::write(forge.home().join("token"), "secret").unwrap();
@@ -219,8 +215,8 @@ async fn a_home_restored_beside_the_one_that_was_backed_up_leaves_its_worktrees_
     let mut first = TestForge::start().await;
     let (project, _repo) = first.project("repo").await;
     let done = first.start_scripted(&project, "done", "write a.txt x\nsay done").await;
-    let attempt = text(&done["task_attempt"]["id"]);
-    let place = PathBuf::from(text(&done["task_attempt"]["worktree_path"]));
+    let attempt = done.attempt();
+    let place = done.place();
     first.settled(&attempt).await;
     let file = first.dir().join("it.tar.zst");
     backup(&first, &file).await;
@@ -238,7 +234,7 @@ async fn a_home_restored_beside_the_one_that_was_backed_up_leaves_its_worktrees_
     assert_eq!(refused.status, 409, "{}", refused.text);
     assert!(refused.message().contains("a worktree of another Forge home"), "{}", refused.text);
     let living = second.start_scripted(&project, "living", "say at work\nsleep 600000").await;
-    let living_run = text(&second.runs(&text(&living["task_attempt"]["id"])).await[0]["id"]);
+    let living_run = text(&second.runs(&living.attempt()).await[0]["id"]);
     second.until_said(&living_run, "at work").await;
     first.terminate().await;
     first.up().await;
@@ -253,6 +249,6 @@ async fn a_home_restored_beside_the_one_that_was_backed_up_leaves_its_worktrees_
     second.settled(&attempt).await;
     assert_eq!(std::fs::read_to_string(place.join("a.txt")).unwrap().trim(), "x");
     assert_eq!(std::fs::read_to_string(place.join("b.txt")).unwrap().trim(), "y");
-    let living = text(&living["task_attempt"]["id"]);
+    let living = living.attempt();
     second.post(&format!("/api/task-attempts/{living}/stop"), &json!({})).await.data();
 }

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use forge_tests::{TestForge, output, text};
+use forge_tests::{TestForge, err, output};
 use serde_json::json;
 
 const KILLS: u32 = 20;
@@ -29,7 +29,7 @@ async fn a_first_start_that_is_killed_at_any_moment_starts_again() {
         child.kill().unwrap();
         child.wait().unwrap();
         let again = output(prepare(number)).await;
-        let words = String::from_utf8_lossy(&again.stderr);
+        let words = err(&again);
         assert!(again.status.success(), "killed at {number}/{KILLS} of {whole:?}: {words}");
     }
 }
@@ -62,7 +62,7 @@ async fn a_home_that_lost_its_database_does_not_begin_again_without_a_word() {
     let mut forge = TestForge::start().await;
     let (project, _repo) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "t", "write a.txt x\nsay done").await;
-    forge.settled(&text(&task["task_attempt"]["id"])).await;
+    forge.settled(&task.attempt()).await;
     forge.terminate().await;
     let home = forge.home();
     let database = home.join("db.sqlite");
@@ -71,7 +71,7 @@ async fn a_home_that_lost_its_database_does_not_begin_again_without_a_word() {
         let mut command = forge.command();
         command.args(args);
         let answer = output(command).await;
-        let words = String::from_utf8_lossy(&answer.stderr).into_owned();
+        let words = err(&answer);
         assert!(!answer.status.success(), "{args:?}");
         for word in ["db.sqlite", "forge backup restore", "begin again"] {
             assert!(words.contains(word), "{word}: {words}");
@@ -102,7 +102,7 @@ async fn a_home_that_lost_its_database_before_any_run_is_refused_too() {
     let mut command = forge.command();
     command.arg("prepare-db");
     let answer = output(command).await;
-    let words = String::from_utf8_lossy(&answer.stderr).into_owned();
+    let words = err(&answer);
     assert!(!answer.status.success() && words.contains("is missing or empty"), "{words}");
     assert!(!database.exists(), "nothing took its place");
 }
@@ -116,7 +116,7 @@ async fn the_database_of_another_home_is_refused_until_somebody_accepts_it() {
     let mut command = forge.command();
     command.args(["serve", "--port", "0"]);
     let answer = output(command).await;
-    let words = String::from_utf8_lossy(&answer.stderr).into_owned();
+    let words = err(&answer);
     assert!(!answer.status.success() && words.contains("is another home's"), "{words}");
     assert!(words.contains("To accept it, move"), "{words}");
     std::fs::remove_file(forge.home().join("installation")).unwrap();
@@ -133,7 +133,7 @@ async fn a_damaged_database_is_told_once_and_with_the_way_back() {
         .unwrap();
     let mut command = forge.command();
     command.args(["serve", "--port", "0"]);
-    let words = String::from_utf8_lossy(&output(command).await.stderr).into_owned();
+    let words = err(&output(command).await);
     let told: Vec<_> = words.matches("is damaged").collect();
     assert!(told.len() == 1 && words.contains("forge backup restore --replace"), "{words}");
 }
@@ -144,11 +144,10 @@ async fn what_a_merge_adds_is_on_the_disk_before_it_is_answered() {
     let forge = TestForge::with(&[], &[("GIT_TRACE2_EVENT", traces.path().to_str().unwrap())]).await;
     let (project, repo) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "t", "write a.txt x\nsay done").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
     forge.post(&format!("/api/task-attempts/{attempt}/merge"), &json!({})).await.data();
     assert_eq!(forge_tests::git(&repo, &["show", "main:a.txt"]), "x");
-    let begun = Instant::now();
     // Git tells at its end what it synced; the server does not wait for the last line of that.
     let synced = |verb: &str| {
         let files = std::fs::read_dir(traces.path()).unwrap().flatten();
@@ -158,9 +157,6 @@ async fn what_a_merge_adds_is_on_the_disk_before_it_is_answered() {
             .any(|trace| trace.contains("hardware-flush"))
     };
     for verb in ["commit-tree", "update-ref"] {
-        while !synced(verb) {
-            assert!(begun.elapsed() < forge_tests::PATIENCE, "git {verb} synced nothing");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        forge_tests::eventually(&format!("git {verb} has synced"), || synced(verb)).await;
     }
 }

@@ -3,10 +3,8 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
 
-use forge_tests::{TestForge, output, text};
+use forge_tests::{TestForge, err, output, text, words};
 use serde_json::Value;
-
-use crate::cli::words;
 
 const SOMEBODY: u32 = 65534;
 
@@ -17,15 +15,6 @@ fn mode(path: &Path) -> u32 {
 fn make(path: &Path, mode: u32) {
     std::fs::create_dir_all(path).unwrap();
     std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
-}
-
-/// Whether a test can act as somebody else; says so where it cannot.
-fn is_root() -> bool {
-    let root = rustix::process::geteuid().is_root();
-    if !root {
-        eprintln!("not tried: only root can give a folder to another user");
-    }
-    root
 }
 
 /// A fixture whose server does not run.
@@ -41,7 +30,7 @@ async fn refusal(forge: &TestForge) -> String {
     command.args(["serve", "--port", "0"]);
     let ended = output(command).await;
     assert!(!ended.status.success(), "{}", words(&ended));
-    String::from_utf8_lossy(&ended.stderr).into_owned()
+    err(&ended)
 }
 
 #[tokio::test]
@@ -49,7 +38,7 @@ async fn a_home_and_a_base_that_others_could_enter_are_closed_and_keep_what_is_i
     let mut forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "t", "write a.txt one").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
     assert_eq!((mode(&forge.home()), mode(&forge.worktrees())), (0o700, 0o700), "made so");
     forge.terminate().await;
@@ -67,16 +56,19 @@ async fn a_home_and_a_base_that_others_could_enter_are_closed_and_keep_what_is_i
 }
 
 #[tokio::test]
-async fn a_base_that_somebody_else_made_is_refused() {
+async fn a_base_that_is_a_link_is_refused() {
     let forge = at_rest().await;
     std::fs::remove_dir_all(forge.worktrees()).unwrap();
     symlink("/", forge.worktrees()).unwrap();
     let said = refusal(&forge).await;
     assert!(said.contains("worktrees is a link") && said.contains("FORGE_WORKTREE_DIR"), "{said}");
-    std::fs::remove_file(forge.worktrees()).unwrap();
-    if !is_root() {
-        return;
-    }
+}
+
+#[tokio::test]
+#[cfg_attr(not(is_root), ignore = "only root can give a folder to another user")]
+async fn a_base_that_somebody_else_made_is_refused() {
+    let forge = at_rest().await;
+    std::fs::remove_dir_all(forge.worktrees()).unwrap();
     make(&forge.worktrees(), 0o777);
     chown(forge.worktrees(), Some(SOMEBODY), Some(SOMEBODY)).unwrap();
     let said = refusal(&forge).await;
@@ -92,30 +84,22 @@ async fn a_base_that_somebody_else_made_is_refused() {
 }
 
 #[tokio::test]
+#[cfg_attr(not(is_root), ignore = "only root can give a folder to another user")]
 async fn a_base_that_somebody_else_puts_there_while_the_server_runs_is_refused() {
-    if !is_root() {
-        return;
-    }
     let forge = TestForge::with(&["--spares", "0"], &[]).await;
     let (project, _) = forge.project("repo").await;
     std::fs::rename(forge.worktrees(), forge.dir().join("cleaned-away")).unwrap();
     make(&forge.worktrees(), 0o777);
     chown(forge.worktrees(), Some(SOMEBODY), Some(SOMEBODY)).unwrap();
-    let body = serde_json::json!({
-        "task": {"project_id": project, "title": "t", "description": "say x"},
-        "executor_profile_id": {"executor": "SCRIPTED"},
-    });
-    let refused = forge.post("/api/tasks/create-and-start", &body).await;
+    let refused = forge.task(&project, "t").prompt("say x").ask().await;
     assert_eq!(refused.status, 409, "{}", refused.text);
     assert!(refused.message().contains("belongs to user 65534"), "{}", refused.text);
     assert_eq!(std::fs::read_dir(forge.worktrees()).unwrap().count(), 0);
 }
 
 #[tokio::test]
+#[cfg_attr(not(is_root), ignore = "only root can give a folder to another user")]
 async fn a_home_of_somebody_else_is_refused() {
-    if !is_root() {
-        return;
-    }
     let forge = at_rest().await;
     chown(forge.home(), Some(SOMEBODY), Some(SOMEBODY)).unwrap();
     let said = refusal(&forge).await;
@@ -142,10 +126,8 @@ async fn no_link_is_followed_to_write_the_port() {
 }
 
 #[tokio::test]
+#[cfg_attr(not(is_root), ignore = "only root can give a folder to another user")]
 async fn no_port_is_written_to_the_folder_of_somebody_else() {
-    if !is_root() {
-        return;
-    }
     let mut forge = at_rest().await;
     let (shared, precious) = (forge.dir().join("automagik-forge"), forge.dir().join("precious"));
     std::fs::write(&precious, "precious").unwrap();

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use forge_tests::{TestForge, git, text};
+use forge_tests::{TestForge, git, make_program, text, words};
 use serde_json::Value;
 
 const STATE: &str = ".genie/SESSION-STATE.md";
@@ -78,12 +78,7 @@ fn commit(dir: &Path, args: &[&str]) -> Output {
 
 fn old_hook(path: &Path, script: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, script).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-fn words(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    make_program(path, script);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use forge_tests::{TestForge, git, output, text};
+use forge_tests::{TestForge, err, git, output, text, words};
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
@@ -86,12 +86,8 @@ async fn import(forge: &TestForge, system: &str, source: &Source, more: &[&str])
 
 async fn report(forge: &TestForge, system: &str, source: &Source, more: &[&str]) -> Value {
     let done = import(forge, system, source, &[&["--json"], more].concat()).await;
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success(), "{}", err(&done));
     serde_json::from_slice(&done.stdout).expect("JSON")
-}
-
-fn words(done: &Output) -> String {
-    String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr)
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use forge_tests::{Terminal, TestForge, git, output, text};
+use forge_tests::{Terminal, TestForge, err, git, output, text, words};
 use serde_json::{Value, json};
 
 const OLD: &str = ".genie/state/agents/sessions.json";
@@ -21,10 +21,6 @@ fn write(top: &Path, path: &str, content: impl AsRef<[u8]>) {
 
 fn read(top: &Path, path: &str) -> String {
     std::fs::read_to_string(top.join(path)).unwrap_or_default()
-}
-
-fn words(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
 async fn sessions(forge: &TestForge, repo: &Path, args: &[&str]) -> Output {
@@ -188,7 +184,7 @@ async fn what_is_exported_comes_back_as_links_and_not_as_copies() {
     let forge = TestForge::start().await;
     let (project, repo) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "Fix it", &format!("say {}", "x".repeat(300))).await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
     let printed = sessions(&forge, &repo, &["export"]).await;
     let store: Value = serde_json::from_slice(&printed.stdout).unwrap();
@@ -300,14 +296,14 @@ async fn a_command_without_a_terminal_imports_by_itself_and_says_so_once() {
         output(command).await
     };
     let first = list().await;
-    let told = String::from_utf8_lossy(&first.stderr).into_owned();
+    let told = err(&first);
     assert!(first.status.success() && told.contains("imported Genie's sessions"), "{told}");
     assert!(told.contains("2 new") && told.contains("is a copy of the store"), "{told}");
     let listed: Value = serde_json::from_slice(&first.stdout).expect("nothing but JSON");
     assert!(listed.to_string().contains("code/fix"), "the command sees what came: {listed:#}");
     assert_eq!((read(&repo, &format!("{OLD}.backup")), read(&repo, OLD)), (store.clone(), store));
     let second = list().await;
-    assert_eq!(String::from_utf8_lossy(&second.stderr), "");
+    assert_eq!(err(&second), "");
 
     write(&repo, NEW, "{ broken");
     write(&repo, OLD, "{ broken too");

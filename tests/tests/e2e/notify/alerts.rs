@@ -1,10 +1,8 @@
 //! Alerts reach people: once for each severity, by every way that is set, and again when nobody reacts.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Instant;
 
-use forge_tests::{PATIENCE, signal, text};
+use forge_tests::{eventually, make_program, signal, text};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use sqlx::Connection;
@@ -15,15 +13,8 @@ use crate::workers::{Stage, waiting};
 
 /// Until there are so many; what is there then.
 async fn until<T>(what: &str, look: impl Fn() -> Vec<T>, count: usize) -> Vec<T> {
-    let begun = Instant::now();
-    loop {
-        let found = look();
-        if found.len() >= count {
-            return found;
-        }
-        assert!(begun.elapsed() < PATIENCE, "waited in vain until {what}: {} are there", found.len());
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    let enough = || Some(look()).filter(|found| found.len() >= count).ok_or_else(|| look().len());
+    eventually(what, enough).await
 }
 
 fn lines(path: &Path) -> Vec<String> {
@@ -54,8 +45,7 @@ async fn an_alert_leaves_once_by_every_way_also_when_the_server_is_killed() {
     let bin = tempfile::tempdir().unwrap();
     let program = |name: &str, body: &str| {
         let path = bin.path().join(name);
-        std::fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        make_program(&path, format!("#!/bin/sh\n{body}\n"));
         path.display().to_string()
     };
     let (shown, heard) = (bin.path().join("shown"), bin.path().join("heard"));

@@ -1,9 +1,8 @@
 //! Notifications through Omni: queued once per attempt, sent in spite of failures and restarts, without telling the key.
 
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
-use forge_tests::{PATIENCE, TestForge, text};
+use forge_tests::{TestForge, text};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -81,15 +80,11 @@ async fn notifications(forge: &TestForge) -> Vec<Value> {
 }
 
 async fn until(forge: &TestForge, what: &str, holds: impl Fn(&[Value]) -> bool) -> Vec<Value> {
-    let begun = Instant::now();
-    loop {
+    let look = || async {
         let list = notifications(forge).await;
-        if holds(&list) {
-            return list;
-        }
-        assert!(begun.elapsed() < PATIENCE, "waited in vain until {what}: {list:#?}\n{}", forge.log());
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+        if holds(&list) { Ok(list) } else { Err(list) }
+    };
+    forge.eventually(what, look).await
 }
 
 fn settings(host: &str) -> Value {
@@ -116,7 +111,7 @@ async fn one_word_per_attempt_gets_through_although_the_gateway_fails_at_first()
     let (project, _) = forge.project("repo").await;
     forge.put(&format!("/api/projects/{project}"), &json!({"setup_script": "true"})).await.data();
     let task = forge.start_scripted(&project, "Fix it", "say done").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     let sent = until(&forge, "it is sent", |list| list.iter().any(|one| one["status"] == "sent")).await;
     let metadata = &sent[0]["metadata"];
     assert_eq!(metadata["task_attempt_id"], attempt.replace('-', ""));
@@ -153,7 +148,7 @@ async fn what_could_not_be_sent_is_sent_by_the_next_server() {
     forge.put("/api/forge/config", &settings(&format!("http://127.0.0.1:{port}"))).await.data();
     let (project, _) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "t", "fail").await;
-    forge.settled(&text(&task["task_attempt"]["id"])).await;
+    forge.settled(&task.attempt()).await;
     until(&forge, "a try failed", |list| list.iter().any(|one| one["error_message"].is_string())).await;
     forge.crash();
     let gateway = Gateway::start(port, 0).await;

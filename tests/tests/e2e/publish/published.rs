@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use forge_tests::{CodeHost, Dialect, TestForge, git, text};
+use forge_tests::{CodeHost, Dialect, Started, TestForge, git, text};
 use serde_json::{Value, json};
 
 pub const TOKEN: &str = "tok-5ecret-0123456789";
@@ -45,10 +45,10 @@ impl Published {
     }
 
     /// An attempt whose agent wrote one file and ended.
-    pub async fn worked(&self, title: &str) -> Value {
+    pub async fn worked(&self, title: &str) -> Started {
         let script = format!("write {}.txt x\nsay done", title.replace(' ', "-"));
         let task = self.forge.start_scripted(&self.project, title, &script).await;
-        self.forge.settled(&text(&task["task_attempt"]["id"])).await;
+        self.forge.settled(&task.attempt()).await;
         task
     }
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use forge_tests::{Dialect, TestForge, git, output, text};
+use forge_tests::{Dialect, Seen, TestForge, err, eventually, git, out, output, text};
 use serde_json::{Value, json};
 
 use crate::publish::{Published, TOKEN};
@@ -14,8 +14,8 @@ async fn without_a_token_the_users_own_git_pushes() {
     let bare = forge.dir().join("origin.git");
     git(forge.dir(), &["init", "-q", "--bare", &bare.to_string_lossy()]);
     let task = forge.start_scripted(&project, "Publish", "write a.txt one\nsay done").await;
-    let attempt = text(&task["task_attempt"]["id"]);
-    let branch = text(&task["task_attempt"]["branch"]);
+    let attempt = task.attempt();
+    let branch = task.branch();
     forge.settled(&attempt).await;
     let push = format!("/api/task-attempts/{attempt}/push");
 
@@ -56,7 +56,7 @@ async fn a_token_reaches_the_host_and_is_seen_nowhere_else() {
     assert!(!world.host.token_was_in_arguments(), "ps shows the token");
 
     let files = Command::new("grep").args(["-rlF", TOKEN]).arg(world.forge.dir()).output().unwrap();
-    let files = String::from_utf8_lossy(&files.stdout).into_owned();
+    let files = out(&files);
     let settings = world.forge.home().join("config.json");
     assert_eq!(files.trim(), settings.to_string_lossy(), "the settings alone hold the token");
     assert!(!world.forge.get("/api/task-attempts").await.text.contains(TOKEN));
@@ -81,7 +81,7 @@ async fn a_pull_request_is_opened_watched_and_ends_its_task_on_every_host() {
         assert_eq!(world.host.pull_count(), 2);
         let (title, words, head, base) = world.host.pull(1);
         assert_eq!((title.as_str(), words.as_str(), base.as_str()), ("Change it", "Why.", "main"));
-        assert_eq!(head, text(&first["task_attempt"]["branch"]));
+        assert_eq!(head, first.branch());
         assert_eq!(git(&world.bare, &["rev-parse", &head]), git(&world.repo, &["rev-parse", &head]));
 
         world.host.set_pull(1, "merged");
@@ -117,15 +117,9 @@ async fn an_unchanged_list_is_asked_for_with_its_tag() {
     let world = Published::with_token(Dialect::Github).await;
     let task = world.worked("Watched").await;
     world.act(&task["task_attempt"], "pr", &json!({"title": "t"})).await.data();
-    let begun = std::time::Instant::now();
-    loop {
-        let lists = world.host.seen().into_iter().filter(|seen| seen.query.contains("sort=updated"));
-        if lists.filter(|seen| seen.if_none_match.is_some()).count() >= 2 {
-            break;
-        }
-        assert!(begun.elapsed() < forge_tests::PATIENCE, "no conditional request came");
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
+    let is_conditional = |seen: &Seen| seen.query.contains("sort=updated") && seen.if_none_match.is_some();
+    let count = || world.host.seen().iter().filter(|seen| is_conditional(seen)).count();
+    eventually("two conditional requests came", || count() >= 2).await;
 }
 
 #[tokio::test]
@@ -195,7 +189,7 @@ async fn a_pull_request_made_elsewhere_is_attached() {
     world.forge.until(&path, "the task is done", |task| task["status"] == "done").await;
 
     let task = world.worked("Attach by number").await;
-    let branch = text(&task["task_attempt"]["branch"]);
+    let branch = task.branch();
     let merged = world.host.add_pull(&branch, "main");
     world.host.set_pull(merged, "merged");
     world.host.add_pull(&branch, "other");
@@ -226,12 +220,8 @@ async fn a_run_that_opens_a_pull_request_tells_its_address() {
 async fn a_pull_request_opens_by_itself_when_it_was_asked_for() {
     let world = Published::with_token(Dialect::Github).await;
     let start = async |script: &str| {
-        let body = json!({
-            "task": {"project_id": world.project, "title": "By itself", "description": script},
-            "executor_profile_id": {"executor": "SCRIPTED"},
-            "auto_pr": true,
-        });
-        world.forge.post("/api/tasks/create-and-start", &body).await.data()["task_attempt"].clone()
+        let task = world.forge.task(&world.project, "By itself").prompt(script).with("auto_pr", true);
+        task.start().await["task_attempt"].clone()
     };
     let attempt = start("write a.txt one\nsay done").await;
     assert_eq!(attempt["auto_pr"], json!({"state": "waiting"}));
@@ -244,11 +234,8 @@ async fn a_pull_request_opens_by_itself_when_it_was_asked_for() {
     world.forge.post(&follow, &json!({"prompt": "write b.txt two\nsay more"})).await.data();
     world.forge.settled(&text(&attempt["id"])).await;
     let branch = text(&attempt["branch"]);
-    let begun = std::time::Instant::now();
-    while git(&world.bare, &["rev-parse", &branch]) != git(&world.repo, &["rev-parse", &branch]) {
-        assert!(begun.elapsed() < forge_tests::PATIENCE, "the later work was not pushed");
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    let head = |repo| git(repo, &["rev-parse", &branch]);
+    eventually("the later work is pushed", || head(&world.bare) == head(&world.repo)).await;
     assert_eq!(world.host.pull_count(), 1);
 
     let idle = start("say nothing to do").await;
@@ -263,11 +250,11 @@ async fn a_pull_request_opens_by_itself_when_it_was_asked_for() {
 }
 
 #[tokio::test]
+#[cfg_attr(
+    not(has_gh),
+    ignore = "the program `gh` is missing; `scripts/prepare-system.sh tests` installs it"
+)]
 async fn the_login_of_gh_is_used_and_gh_sees_what_forge_made() {
-    if Command::new("gh").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: the program `gh` is missing and could not be installed");
-        return;
-    }
     let world = Published::start(Dialect::Github, None, &[("GH_ENTERPRISE_TOKEN", TOKEN)]).await;
     world.host.require(TOKEN);
     let task = world.worked("Seen by gh").await;
@@ -288,7 +275,7 @@ async fn the_login_of_gh_is_used_and_gh_sees_what_forge_made() {
         .kill_on_drop(true)
         .output();
     let output = tokio::time::timeout(forge_tests::PATIENCE, client).await.expect("gh ends").unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(said, format!("Hello gh {}", text(&task["task_attempt"]["branch"])), "{error}");
+    let said = out(&output).trim().to_owned();
+    let error = err(&output);
+    assert_eq!(said, format!("Hello gh {}", task.branch()), "{error}");
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 async fn start(forge: &TestForge, script: &str) -> (String, std::path::PathBuf, std::path::PathBuf) {
     let (project, repo) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "diff", script).await;
-    let id = text(&task["task_attempt"]["id"]);
+    let id = task.attempt();
     forge.settled(&id).await;
     (id, text(&task["task_attempt"]["worktree_path"]).into(), repo)
 }

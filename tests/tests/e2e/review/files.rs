@@ -18,7 +18,7 @@ async fn start(forge: &TestForge) -> (String, PathBuf, PathBuf) {
     let project = text(&forge.post("/api/projects", &body).await.data()["id"]);
     let task =
         forge.start_scripted(&project, "files", "write a.txt one\nappend README.md more\\n\nsay done").await;
-    let id = text(&task["task_attempt"]["id"]);
+    let id = task.attempt();
     forge.settled(&id).await;
     (id, text(&task["task_attempt"]["worktree_path"]).into(), repo)
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use forge_tests::{Answer, TestForge, git, text};
+use forge_tests::{Answer, TestForge, commit, git, text};
 use serde_json::{Value, json};
 
 /// An attempt whose agent has ended.
@@ -32,12 +32,6 @@ async fn status(forge: &TestForge, done: &Done) -> Value {
 
 async fn target(forge: &TestForge, done: &Done) -> String {
     text(&forge.get(&format!("/api/task-attempts/{}", done.id)).await.data()["target_branch"])
-}
-
-fn commit(dir: &std::path::Path, file: &str, content: &str) {
-    std::fs::write(dir.join(file), content).unwrap();
-    git(dir, &["add", "-A"]);
-    git(dir, &["commit", "-qm", &format!("change {file}")]);
 }
 
 fn assert_refused(answer: &Answer, status: u16, part: &str) {
@@ -84,7 +78,7 @@ async fn a_merge_takes_the_words_of_an_agent_that_committed_by_itself_and_else_t
     let subject = || git(&repo, &["log", "-1", "--format=%s", "main"]);
     let script = "echo 1 > one.txt; git add -A; git commit -qm 'Teach the parser tabs'; echo 2 > two.txt";
     let task = forge.start_with(&project, "SHELL", "please do tabs", script).await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
     forge.post(&format!("/api/task-attempts/{attempt}/merge"), &json!({})).await.data();
     assert_eq!(subject(), "Teach the parser tabs");
@@ -285,12 +279,8 @@ async fn every_merge_that_cannot_be_says_why_and_changes_nothing() {
 async fn an_attempt_in_the_main_checkout_has_no_branch_of_its_own() {
     let forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
-    let body = json!({
-        "task": {"project_id": project, "title": "here", "description": "say hi"},
-        "executor_profile_id": "SCRIPTED", "use_worktree": false,
-    });
-    let task = forge.post("/api/tasks/create-and-start", &body).await.data();
-    let id = text(&task["task_attempt"]["id"]);
+    let task = forge.task(&project, "here").prompt("say hi").with("use_worktree", false).start().await;
+    let id = task.attempt();
     forge.settled(&id).await;
     let status = forge.get(&format!("/api/task-attempts/{id}/branch-status")).await;
     assert_refused(&status, 409, "no branch of its own");

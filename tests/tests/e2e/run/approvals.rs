@@ -1,25 +1,14 @@
 //! Questions wait for people: the task shows it, restarts do not matter, and a run takes its questions with it.
 
-use forge_tests::{TestForge, text};
+use forge_tests::{Started, TestForge, text};
 use serde_json::{Value, json};
 
-/// A server whose Claude acts by directives in its prompt.
-async fn with_fake_claude(args: &[&str]) -> TestForge {
-    let forge = TestForge::with(args, &[]).await;
-    let options = json!({"approvals": true, "base_command_override": env!("CARGO_BIN_EXE_fake-claude")});
-    let profiles = json!({"executors": {"CLAUDE_CODE": {"APPROVALS": {"CLAUDE_CODE": options}}}});
-    assert!(forge.put("/api/profiles", &profiles).await.status < 300);
-    forge
-}
-
-async fn start(forge: &TestForge, prompt: &str) -> (Value, Value) {
+/// A task and its run, for a Claude that acts by directives in its prompt.
+async fn start(forge: &TestForge, prompt: &str) -> (Started, Value) {
+    forge.use_fake_claude().await;
     let (project, _) = forge.project("repo").await;
-    let body = json!({
-        "task": {"project_id": project, "title": "t", "description": prompt},
-        "executor_profile_id": "CLAUDE_CODE:APPROVALS",
-    });
-    let task = forge.post("/api/tasks/create-and-start", &body).await.data();
-    let run = forge.runs(&text(&task["task_attempt"]["id"])).await[0].clone();
+    let task = forge.start_with(&project, "CLAUDE_CODE:APPROVALS", "t", prompt).await;
+    let run = forge.runs(&task.attempt()).await[0].clone();
     (task, run)
 }
 
@@ -33,8 +22,8 @@ async fn asked(forge: &TestForge, run: &Value) -> Value {
     of_run(&forge.until(pending, "a question", |list| of_run(list).is_some()).await).unwrap()
 }
 
-async fn end_of(forge: &TestForge, task: &Value) -> (Value, Vec<Value>) {
-    let run = forge.settled(&text(&task["task_attempt"]["id"])).await.remove(0);
+async fn end_of(forge: &TestForge, task: &Started) -> (Value, Vec<Value>) {
+    let run = forge.settled(&task.attempt()).await.remove(0);
     let entries = forge.entries(&text(&run["id"])).await;
     (run["status"].clone(), entries)
 }
@@ -45,7 +34,7 @@ fn has_text(entries: &[Value], text: &str) -> bool {
 
 #[tokio::test]
 async fn a_question_of_an_agent_survives_the_server_and_its_answer_reaches_the_agent() {
-    let mut forge = with_fake_claude(&[]).await;
+    let mut forge = TestForge::start().await;
     let (task, run) = start(&forge, "FAKE: id=a approve=1 repeat=1 file=x.txt").await;
     let question = asked(&forge, &run).await;
     assert_eq!(question["tool_input"]["command"], "rm -rf build");
@@ -64,7 +53,7 @@ async fn a_question_of_an_agent_survives_the_server_and_its_answer_reaches_the_a
 
 #[tokio::test]
 async fn the_reason_of_a_denial_reaches_the_agent_and_the_log() {
-    let forge = with_fake_claude(&[]).await;
+    let forge = TestForge::start().await;
     let (task, run) = start(&forge, "FAKE: id=d approve=1 repeat=1").await;
     let question = asked(&forge, &run).await;
     let path = format!("/api/approvals/{}/respond", text(&question["id"]));
@@ -80,7 +69,7 @@ async fn the_reason_of_a_denial_reaches_the_agent_and_the_log() {
 
 #[tokio::test]
 async fn a_question_that_nobody_answers_is_denied_in_time_and_silence_does_not_end_the_run_before() {
-    let forge = with_fake_claude(&["--approval-limit-s", "3", "--silence-limit-s", "1"]).await;
+    let forge = TestForge::with(&["--approval-limit-s", "3", "--silence-limit-s", "1"], &[]).await;
     let (task, run) = start(&forge, "FAKE: id=t approve=1 repeat=1").await;
     asked(&forge, &run).await;
     let (status, entries) = end_of(&forge, &task).await;
@@ -93,23 +82,21 @@ async fn a_question_that_nobody_answers_is_denied_in_time_and_silence_does_not_e
 
 #[tokio::test]
 async fn a_question_that_the_agent_takes_back_is_no_longer_asked() {
-    let forge = with_fake_claude(&[]).await;
-    let (task, run) = start(&forge, "FAKE: id=w approve=1 withdraw=1 hear=1").await;
+    let forge = TestForge::start().await;
+    let (task, run) = start(&forge, "FAKE: id=w approve=1 withdraw=../withdraw hear=1").await;
     asked(&forge, &run).await;
+    std::fs::write(forge.worktrees().join("withdraw"), "").unwrap();
     forge.until("/api/approvals/pending", "it is taken back", |list| *list == json!([])).await;
     let status = forge.get(&format!("/api/tasks/{}", text(&task["id"]))).await.data()["status"].clone();
     assert_eq!(status, "inprogress", "the agent works on");
-    forge
-        .post(&format!("/api/task-attempts/{}/stop", text(&task["task_attempt"]["id"])), &json!({}))
-        .await
-        .data();
+    forge.post(&format!("/api/task-attempts/{}/stop", task.attempt()), &json!({})).await.data();
 }
 
 #[tokio::test]
 async fn a_message_to_an_agent_at_work_reaches_it_without_a_second_run() {
-    let forge = with_fake_claude(&[]).await;
+    let forge = TestForge::start().await;
     let (task, run) = start(&forge, "FAKE: id=h hear=1").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.until_said(&text(&run["id"]), "hello from").await;
     let body = json!({"prompt": "and one thing more", "variant": "APPROVALS"});
     let told = forge.post(&format!("/api/task-attempts/{attempt}/follow-up"), &body).await.data();
@@ -135,7 +122,7 @@ async fn a_question_puts_the_task_in_review_until_it_is_answered_even_by_another
     let mut forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
     let task = forge.start_with(&project, "SHELL", "t", "sleep 600").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     let run = forge.runs(&attempt).await[0].clone();
     let (first, second) = (ask(&forge, &run).await, ask(&forge, &run).await);
     assert_eq!(first["execution_process_id"], run["id"]);
@@ -162,7 +149,7 @@ async fn a_run_that_ends_takes_its_questions_with_it() {
     let forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
     let task = forge.start_with(&project, "SHELL", "t", "sleep 600").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     let run = forge.runs(&attempt).await[0].clone();
     let asked = ask(&forge, &run).await;
     forge.post(&format!("/api/task-attempts/{attempt}/stop"), &json!({})).await.data();

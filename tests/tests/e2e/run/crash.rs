@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use forge_tests::{TestForge, text};
+use forge_tests::{TestForge, await_file, eventually, text};
 use serde_json::{Value, json};
 
-/// What an agent prints takes about a second and a half, so that every crash hits it in the middle.
+/// What an agent prints takes a while, and it ends when it may, so that every crash hits it in the middle.
 const SCRIPT: &str = "say begin\nlines 300 80\nsleep 200\nwrite a.txt one\nsleep 200\nstderr warning\nsleep 300\n\
-                      lines 300 80\nsleep 300\nrun echo from a tool\nsleep 300\nwrite b.txt two\nsay end";
+                      lines 300 80\nsleep 300\nrun echo from a tool; while [ ! -e ../go ]; do sleep 0.02; done\n\
+                      write b.txt two\nsay end";
 
 async fn story(forge: &TestForge, attempt: &str) -> Vec<(Value, Value, Vec<Value>)> {
     let mut story = Vec::new();
@@ -30,10 +31,13 @@ fn shape(frames: &[Value]) -> Vec<(Value, Value, Value)> {
 async fn many_crashes_change_nothing_in_what_is_told_in_the_end() {
     let mut forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
+    let go = forge.worktrees().join("go");
+    std::fs::write(&go, "").unwrap();
     let calm = forge.start_scripted(&project, "the title", SCRIPT).await;
-    let calm = story(&forge, &text(&calm["task_attempt"]["id"])).await;
+    let calm = story(&forge, &calm.attempt()).await;
     assert_eq!(calm[0].0, "completed");
 
+    std::fs::remove_file(&go).unwrap();
     let mut tasks = Vec::new();
     for _ in 0..4 {
         tasks.push(forge.start_scripted(&project, "the title", SCRIPT).await);
@@ -48,8 +52,9 @@ async fn many_crashes_change_nothing_in_what_is_told_in_the_end() {
         forge.crash();
         forge.up().await;
     }
+    std::fs::write(&go, "").unwrap();
     for task in &tasks {
-        let told = story(&forge, &text(&task["task_attempt"]["id"])).await;
+        let told = story(&forge, &task.attempt()).await;
         assert_eq!(told.len(), calm.len());
         assert_eq!((&told[0].0, &told[0].1), (&calm[0].0, &calm[0].1));
         assert_eq!(shape(&told[0].2), shape(&calm[0].2));
@@ -64,13 +69,14 @@ async fn ten_agents_outlive_a_crash_and_keep_their_exit_codes() {
     let (project, _) = forge.project("repo").await;
     let mut tasks = Vec::new();
     for n in 0..10 {
-        let script = format!("echo before; sleep 1.5; echo after {n}; exit {n}");
+        let script = format!("echo before; {}; echo after {n}; exit {n}", await_file("../go"));
         tasks.push(forge.start_with(&project, "SHELL", &format!("t{n}"), &script).await);
     }
     forge.crash();
     forge.up().await;
+    std::fs::write(forge.worktrees().join("go"), "").unwrap();
     for (n, task) in tasks.iter().enumerate() {
-        let runs = forge.settled(&text(&task["task_attempt"]["id"])).await;
+        let runs = forge.settled(&task.attempt()).await;
         assert_eq!(runs[0]["exit_code"], n, "{runs:?}");
         assert_eq!(runs[0]["status"], if n == 0 { "completed" } else { "failed" });
         // The prompt of a shell agent is the whole text, title included; the script's own output follows.
@@ -83,18 +89,32 @@ async fn ten_agents_outlive_a_crash_and_keep_their_exit_codes() {
 async fn an_agent_that_ends_while_no_server_lives_is_settled_by_the_next_one() {
     let mut forge = TestForge::start().await;
     let (project, repo) = forge.project("repo").await;
-    let task = forge.start_scripted(&project, "t", "sleep 300\nwrite late.txt x\nsay late work").await;
+    let script = format!("run {}\nwrite late.txt x\nsay late work", await_file("../go"));
+    let task = forge.start_scripted(&project, "t", &script).await;
+    let run = text(&forge.runs(&task.attempt()).await[0]["id"]);
     forge.crash();
-    tokio::time::sleep(Duration::from_millis(1200)).await;
+    std::fs::write(forge.worktrees().join("go"), "").unwrap();
+    eventually("the agent has ended", || forge.keeper_state(&run)["phase"] == "ended").await;
     forge.up().await;
-    let runs = forge.settled(&text(&task["task_attempt"]["id"])).await;
+    let runs = forge.settled(&task.attempt()).await;
     assert_eq!((&runs[0]["status"], &runs[0]["exit_code"]), (&json!("completed"), &json!(0)));
-    let branch = text(&task["task_attempt"]["branch"]);
+    let branch = task.branch();
     assert_eq!(forge_tests::git(&repo, &["log", "-1", "--format=%s", &branch]), "late work");
 }
 
-/// Directories and branches of attempts, without spares and trash.
-fn made(forge: &TestForge, repo: &std::path::Path) -> (BTreeSet<String>, BTreeSet<String>) {
+/// Directories and branches of attempts.
+type Made = (BTreeSet<String>, BTreeSet<String>);
+
+async fn until_made(forge: &TestForge, repo: &std::path::Path, expected: &Made) {
+    let look = || async {
+        let made = made(forge, repo);
+        if made == *expected { Ok(()) } else { Err(made) }
+    };
+    forge.eventually(&format!("there are only {expected:?}"), look).await;
+}
+
+/// Without spares and trash.
+fn made(forge: &TestForge, repo: &std::path::Path) -> Made {
     let entries = std::fs::read_dir(forge.worktrees()).unwrap().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let branches = forge_tests::git(repo, &["for-each-ref", "--format=%(refname:short)", "refs/heads/forge"]);
@@ -106,10 +126,7 @@ async fn a_crash_in_the_middle_of_starts_leaves_nothing_half_made() {
     let mut forge = TestForge::start().await;
     let (project, repo) = forge.project("repo").await;
     for pause_ms in [3, 9, 16, 25, 40, 70] {
-        let body = json!({
-            "task": {"project_id": project, "title": "cut off", "description": "write a.txt x\nsay done"},
-            "executor_profile_id": "SCRIPTED",
-        });
+        let body = forge.task(&project, "cut off").prompt("write a.txt x\nsay done").body();
         let url = format!("{}/api/tasks/create-and-start", forge.base());
         let starts: Vec<_> = (0..6)
             .map(|_| tokio::spawn(forge_tests::client().build().unwrap().post(&url).json(&body).send()))
@@ -135,18 +152,8 @@ async fn a_crash_in_the_middle_of_starts_leaves_nothing_half_made() {
     let name = |path: &Value| text(path).rsplit('/').next().unwrap().to_owned();
     let names: BTreeSet<String> = attempts.iter().map(|attempt| name(&attempt["worktree_path"])).collect();
     let branches: BTreeSet<String> = attempts.iter().map(|attempt| text(&attempt["branch"])).collect();
-    let begun = std::time::Instant::now();
     // What was cut off is undone in the background of a start.
-    while made(&forge, &repo) != (names.clone(), branches.clone()) {
-        assert!(
-            begun.elapsed() < forge_tests::PATIENCE,
-            "{:#?}\n{:#?}\n{}",
-            made(&forge, &repo),
-            (names, branches),
-            forge.log()
-        );
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    until_made(&forge, &repo, &(names, branches)).await;
     let tasks = forge.get(&format!("/api/tasks?project_id={project}")).await.data();
     assert_eq!(tasks.as_array().unwrap().len(), attempts.len(), "no task without its attempt");
 }
@@ -173,20 +180,16 @@ async fn work_whose_rows_are_gone_is_retired_and_keeps_its_branch() {
     let worked = forge.start_scripted(&project, "worked", "write a.txt x\nsay work").await;
     let idle = forge.start_scripted(&project, "idle", "say nothing").await;
     for task in [&worked, &idle] {
-        forge.settled(&text(&task["task_attempt"]["id"])).await;
+        forge.settled(&task.attempt()).await;
     }
-    let place = std::path::PathBuf::from(text(&worked["task_attempt"]["worktree_path"]));
+    let place = worked.place();
     std::fs::write(place.join("loose.txt"), "not committed").unwrap();
     forge.terminate().await;
     exchange_database(&backup, &forge.home());
     forge.up().await;
-    let branch = text(&worked["task_attempt"]["branch"]);
-    let begun = std::time::Instant::now();
-    while made(&forge, &repo) != (BTreeSet::new(), BTreeSet::from([branch.clone()])) {
-        assert!(begun.elapsed() < forge_tests::PATIENCE, "{:#?}\n{}", made(&forge, &repo), forge.log());
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let branch = worked.branch();
+    until_made(&forge, &repo, &(BTreeSet::new(), BTreeSet::from([branch.clone()]))).await;
     assert_eq!(forge_tests::git(&repo, &["log", "-1", "--format=%s", &branch]), "work");
-    let keep = format!("refs/forge/keep/{}/1", text(&worked["task_attempt"]["id"]));
+    let keep = format!("refs/forge/keep/{}/1", worked.attempt());
     assert_eq!(forge_tests::git(&repo, &["show", &format!("{keep}:work/loose.txt")]), "not committed");
 }

@@ -3,33 +3,21 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
-use forge_tests::{TestForge, is_alive, output, signal, text};
+use forge_tests::{TestForge, await_file, is_alive, out, output, pid_in, signal, text};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 const LEAVES_A_CHILD: &str =
     "(setsid sh -c 'echo $$ > escaped.pid; exec sleep 600' &); echo $$ > agent.pid; sleep 600";
 
-async fn pid_in(path: &Path) -> u32 {
-    for _ in 0..600 {
-        if let Some(pid) = fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok()) {
-            return pid;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("{} never appeared", path.display());
-}
-
 async fn start(forge: &TestForge, project: &str, script: &str) -> (String, PathBuf) {
     let task = forge.start_with(project, "SHELL", "t", script).await;
-    (text(&task["task_attempt"]["id"]), PathBuf::from(text(&task["task_attempt"]["worktree_path"])))
+    (task.attempt(), task.place())
 }
 
 fn keeper_pid(forge: &TestForge, run: &Value) -> u32 {
-    let state = fs::read(forge.home().join("runs").join(text(&run["id"])).join("state.json")).unwrap();
-    serde_json::from_slice::<Value>(&state).unwrap()["keeper"]["pid"].as_u64().unwrap() as u32
+    forge.keeper_state(&text(&run["id"]))["keeper"]["pid"].as_u64().unwrap() as u32
 }
 
 fn follow_up_path(attempt: &str) -> String {
@@ -115,7 +103,7 @@ async fn nothing_starts_where_a_leftover_is_at_work() {
 async fn a_run_whose_turn_comes_beside_a_leftover_fails_and_says_why() {
     let forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
-    let (attempt, place) = start(&forge, &project, "while [ ! -e go ]; do sleep 0.02; done").await;
+    let (attempt, place) = start(&forge, &project, &await_file("go")).await;
     forge.post(&follow_up_path(&attempt), &json!({"prompt": "echo never > never.txt"})).await.data();
     let child = leftover(&place);
     fs::write(place.join("go"), "").unwrap();
@@ -158,7 +146,7 @@ async fn a_damaged_log_says_so_and_goes_on_in_every_way_it_is_read() {
     let readable: String = entries.iter().map(|entry| text(&entry["content"])).collect();
     let mut logs = forge.command();
     logs.args(["logs", &attempt]).current_dir(&repo).stdin(Stdio::null());
-    let logs = String::from_utf8_lossy(&output(logs).await.stdout).into_owned();
+    let logs = out(&output(logs).await);
     for (name, log) in [("raw", raw), ("readable", readable), ("forge logs", logs)] {
         assert!(log.contains("bytes of this log are damaged at byte"), "{name}: {log}");
         for line in ["line 1", "line 2", "line 4", "line 8"] {

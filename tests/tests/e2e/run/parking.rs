@@ -1,16 +1,14 @@
 //! A usage limit is not a failure: the run waits for its provider, and goes on when the user lets it. A conversation that
 //! the agent lost is told anew.
 
-use forge_tests::{TestForge, text};
+use forge_tests::{Started, TestForge, text};
 use serde_json::{Value, json};
 
-async fn start(forge: &TestForge, prompt: &str) -> (Value, String) {
-    let options = json!({"base_command_override": env!("CARGO_BIN_EXE_fake-claude")});
-    let profiles = json!({"executors": {"CLAUDE_CODE": {"GENIE": {"CLAUDE_CODE": options}}}});
-    assert!(forge.put("/api/profiles", &profiles).await.status < 300);
+async fn start(forge: &TestForge, prompt: &str) -> (Started, String) {
+    forge.use_fake_claude().await;
     let (project, _) = forge.project("repo").await;
     let task = forge.start_with(&project, "CLAUDE_CODE", "t", prompt).await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     (task, attempt)
 }
 
@@ -45,7 +43,7 @@ async fn a_limited_run_waits_and_can_be_stopped_or_overtaken() {
     forge.post(&format!("/api/task-attempts/{attempt}/stop"), &json!({})).await.data();
     let runs = forge.settled(&attempt).await;
     assert_eq!(runs[1]["status"], "killed");
-    let place = std::path::PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    let place = task.place();
     assert!(place.join("half.txt").exists(), "the work stays where it is");
 }
 

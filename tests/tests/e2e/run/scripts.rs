@@ -18,7 +18,7 @@ async fn the_chain_is_setup_then_agent_then_cleanup() {
     forge.put(&format!("/api/projects/{project}"), &update).await.data();
     let script = "test -f set-up && grep -q SECRET .env && echo work > work.txt";
     let task = forge.start_with(&project, "SHELL", "echo t", script).await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     let id = text(&task["id"]);
     forge
         .until(&format!("/api/tasks/{id}"), "the task is in review", |task| task["status"] == "inreview")
@@ -27,7 +27,7 @@ async fn the_chain_is_setup_then_agent_then_cleanup() {
     let reasons: Vec<String> = runs.iter().map(|run| text(&run["run_reason"])).collect();
     assert_eq!(reasons, ["setupscript", "codingagent", "cleanupscript"]);
     assert!(runs.iter().all(|run| run["status"] == "completed"), "{runs:#?}");
-    let branch = text(&task["task_attempt"]["branch"]);
+    let branch = task.branch();
     assert_eq!(git(&repo, &["show", &format!("{branch}:work.txt")]), "work\nformatted");
     assert!(git(&repo, &["log", "-1", "--format=%s", &branch]).starts_with("Cleanup script changes"));
     let attempt = forge.get(&format!("/api/task-attempts/{attempt}")).await.data();
@@ -40,7 +40,7 @@ async fn a_failed_setup_ends_the_chain_and_the_task_is_not_stuck() {
     let (project, _) = forge.project("repo").await;
     forge.put(&format!("/api/projects/{project}"), &json!({"setup_script": "exit 7"})).await.data();
     let task = forge.start_scripted(&project, "t", "say never").await;
-    let runs = forge.settled(&text(&task["task_attempt"]["id"])).await;
+    let runs = forge.settled(&task.attempt()).await;
     assert_eq!((runs.len(), &runs[0]["exit_code"]), (1, &json!(7)));
     let task = forge.get(&format!("/api/tasks/{}", text(&task["id"]))).await.data();
     assert_eq!(task["status"], "inreview");
@@ -51,7 +51,7 @@ async fn one_dev_server_per_project_runs_beside_the_agent() {
     let forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "t", "say done").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
     let path = format!("/api/task-attempts/{attempt}/start-dev-server");
     let none = forge.post(&path, &json!({})).await;

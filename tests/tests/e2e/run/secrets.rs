@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use forge_tests::{TestForge, git, output, text};
+use forge_tests::{TestForge, err, git, make_program, out, output, text};
 use serde_json::{Value, json};
 
 use crate::dispatch::Field;
@@ -29,8 +29,8 @@ async fn printed(forge: &TestForge, repo: &Path, args: &[&str]) -> String {
     let mut command = forge.command();
     command.args(args).current_dir(repo).env("TERM", "dumb");
     let output = output(command).await;
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    assert!(output.status.success(), "{args:?}: {}", err(&output));
+    out(&output)
 }
 
 #[tokio::test]
@@ -47,7 +47,7 @@ async fn what_an_agent_prints_of_its_secrets_is_masked_for_every_reader() {
         mine.display()
     );
     let task = forge.start_with(&project, "SHELL", "A title", &prompt).await;
-    let (id, place) = (text(&task["task_attempt"]["id"]), text(&task["task_attempt"]["worktree_path"]));
+    let (id, place) = (task.attempt(), text(&task["task_attempt"]["worktree_path"]));
     let begun = |runs: &Value| runs.as_array().is_some_and(|runs| runs.len() == 2);
     let runs = forge.until(&format!("/api/execution-processes?task_attempt_id={id}"), "it runs", begun).await;
     let run = text(&runs[1]["id"]);
@@ -101,7 +101,7 @@ async fn an_agent_that_prints_no_secret_leaves_none_behind() {
     let forge = TestForge::with(&[], &[("DEMO_API_KEY", KEY)]).await;
     let (project, _) = forge.project("repo").await;
     let task = forge.start_with(&project, "SHELL", "A title", "echo ${#DEMO_API_KEY}").await;
-    let runs = forge.settled(&text(&task["task_attempt"]["id"])).await;
+    let runs = forge.settled(&task.attempt()).await;
     assert_eq!(forge.raw_log(&text(&runs[0]["id"])).await, "18\n", "it had one");
     assert_eq!(holders(&forge.home()), [] as [PathBuf; 0]);
 }
@@ -155,7 +155,7 @@ async fn what_keeps_work_from_its_commit_is_told_without_secrets() {
     git(&repo, &["config", "filter.demo.required", "true"]);
     let prompt = "echo '*.txt filter=demo' > .gitattributes; echo work > work.txt";
     let task = forge.start_with(&project, "SHELL", "A title", prompt).await;
-    let runs = forge.settled(&text(&task["task_attempt"]["id"])).await;
+    let runs = forge.settled(&task.attempt()).await;
     let why = text(&runs[0]["commit_error"]);
     assert!(why.contains("no way in with ***"), "{why}");
     assert_eq!(holders(&forge.home()), [] as [PathBuf; 0], "neither in the database nor in the server's log");
@@ -176,21 +176,18 @@ async fn a_question_shows_no_secret_and_its_answer_keeps_it() {
     let forge = TestForge::with(&[], &[("DEMO_API_KEY", KEY)]).await;
     let (project, _) = forge.project("repo").await;
     let asker = forge.dir().join("asker");
-    std::fs::write(&asker, ASKER).unwrap();
-    std::fs::set_permissions(&asker, PermissionsExt::from_mode(0o755)).unwrap();
-    let profiles = json!({"executors": {"CLAUDE_CODE": {"DEFAULT": {"CLAUDE_CODE": {
-        "approvals": true, "base_command_override": asker.to_string_lossy()}}}}});
-    forge.put("/api/profiles", &profiles).await.data();
-    let task = forge.start_with(&project, "CLAUDE_CODE", "A title", "go").await;
+    make_program(&asker, ASKER);
+    forge.use_as_claude(asker.to_str().unwrap()).await;
+    let task = forge.start_with(&project, "CLAUDE_CODE:APPROVALS", "A title", "go").await;
     let asked = |list: &Value| list.as_array().is_some_and(|list| !list.is_empty());
     let asked = forge.until("/api/approvals/pending", "it asks", asked).await;
     assert!(asked.to_string().contains("login ***") && !asked.to_string().contains(KEY), "{asked}");
 
     let id = text(&asked[0]["id"]);
-    let run = text(&forge.runs(&text(&task["task_attempt"]["id"])).await[0]["id"]);
+    let run = text(&forge.runs(&task.attempt()).await[0]["id"]);
     forge.post(&format!("/api/approvals/{id}/respond"), &json!({"approved": true})).await.data();
-    forge.settled(&text(&task["task_attempt"]["id"])).await;
-    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    forge.settled(&task.attempt()).await;
+    let place = task.place();
     let told = std::fs::read_to_string(place.parent().unwrap().join("answer.json")).unwrap();
     let told: Value = serde_json::from_str(&told).unwrap();
     assert_eq!(told["response"]["response"]["updatedInput"]["command"], format!("login {KEY}"));

@@ -1,21 +1,10 @@
 //! Stopping a run ends its whole process tree and nothing else.
 
 use std::process::Command;
-use std::time::Duration;
 
-use forge_tests::{TestForge, is_alive, signal, text};
+use forge_tests::{TestForge, is_alive, pid_in, signal, text};
 use rustix::process::Signal;
 use serde_json::json;
-
-async fn pid_in(path: &std::path::Path) -> u32 {
-    for _ in 0..600 {
-        if let Some(pid) = std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok()) {
-            return pid;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("{} never appeared", path.display());
-}
 
 #[tokio::test]
 async fn stop_ends_escapees_too_and_no_stranger() {
@@ -25,7 +14,7 @@ async fn stop_ends_escapees_too_and_no_stranger() {
     let place = forge.dir().join("escapee.pid");
     let script = format!("(setsid sh -c 'echo $$ > {}; exec sleep 600' &) ; sleep 600", place.display());
     let task = forge.start_with(&project, "SHELL", "t", &script).await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     let escapee = pid_in(&place).await;
 
     assert_eq!(forge.post(&format!("/api/task-attempts/{attempt}/stop"), &json!({})).await.status, 200);
@@ -50,7 +39,7 @@ async fn an_agent_that_resists_is_ended_by_force() {
     let script = format!("trap '' INT TERM; echo $$ > {}; while :; do sleep 1; done", place.display());
     let task = forge.start_with(&project, "SHELL", "t", &script).await;
     let resister = pid_in(&place).await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.post(&format!("/api/task-attempts/{attempt}/stop"), &json!({})).await.data();
     assert!(!is_alive(resister));
 }
@@ -62,11 +51,9 @@ async fn a_stop_that_its_keeper_does_not_hear_is_not_called_done() {
     let place = forge.dir().join("agent.pid");
     let script = format!("echo $$ > {}; exec sleep 600", place.display());
     let task = forge.start_with(&project, "SHELL", "t", &script).await;
-    let (agent, attempt) = (pid_in(&place).await, text(&task["task_attempt"]["id"]));
+    let (agent, attempt) = (pid_in(&place).await, task.attempt());
     let run = text(&forge.runs(&attempt).await[0]["id"]);
-    let state = std::fs::read(forge.home().join("runs").join(&run).join("state.json")).unwrap();
-    let state: serde_json::Value = serde_json::from_slice(&state).unwrap();
-    let keeper = u32::try_from(state["keeper"]["pid"].as_u64().unwrap()).unwrap();
+    let keeper = u32::try_from(forge.keeper_state(&run)["keeper"]["pid"].as_u64().unwrap()).unwrap();
     signal(keeper, Signal::STOP);
     let told = forge.post(&format!("/api/task-attempts/{attempt}/stop"), &json!({})).await;
     assert!(told.status == 409 && told.message().contains("may still be at work"), "{}", told.text);
@@ -83,7 +70,7 @@ async fn silence_and_time_have_limits_when_set() {
     let forge = TestForge::with(&["--silence-limit-s", "1"], &[]).await;
     let (project, _) = forge.project("repo").await;
     let task = forge.start_with(&project, "SHELL", "t", "echo hi; sleep 600").await;
-    let runs = forge.settled(&text(&task["task_attempt"]["id"])).await;
+    let runs = forge.settled(&task.attempt()).await;
     assert_eq!(runs[0]["status"], "failed");
     let log = forge.raw_log(&text(&runs[0]["id"])).await;
     assert!(log.contains("hi") && log.contains("no output"), "{log}");

@@ -25,7 +25,7 @@ async fn cleaning_project(forge: &TestForge) -> (String, std::path::PathBuf) {
 async fn broken_attempt(forge: &TestForge) -> (String, Value, std::path::PathBuf) {
     let (project, repo) = cleaning_project(forge).await;
     let task = forge.start_with(&project, "SHELL", "t", BREAKS).await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     let runs = forge.settled(&attempt).await;
     assert_eq!(runs[0]["status"], "completed", "the agent itself did nothing wrong");
     assert!(!text(&runs[0]["commit_error"]).is_empty(), "{runs:#?}");

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use forge_tests::{Proxy, Terminal, TestForge, Treatment, output, text};
+use forge_tests::{Proxy, Terminal, TestForge, Treatment, err, output, text};
 use serde_json::json;
 
 const EVENTS: &str = "WebSockets do not get through; using server-sent events";
@@ -15,7 +15,7 @@ async fn follow(sockets: Treatment, events: Treatment) -> (Vec<String>, String, 
     let script = "for i in 1 2 3; do echo line $i; done; while [ ! -e go ]; do sleep 0.02; done; \
                   for i in 4 5 6; do echo line $i; done";
     let task = server.start_with(&project, "SHELL", "blocked", script).await;
-    let place = std::path::PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    let place = task.place();
     let proxy = Proxy::start(server.base(), sockets, events).await;
     let mut command = server.command();
     command.args(["view", "--follow"]).current_dir(&repo).env("FORGE_BACKEND_URL", proxy.base());
@@ -70,13 +70,13 @@ async fn a_refusal_of_the_server_itself_is_no_blocked_way() {
     let server = TestForge::start().await;
     let (project, repo) = server.project("repo").await;
     let task = server.start_scripted(&project, "done", "say done").await;
-    server.settled(&text(&task["task_attempt"]["id"])).await;
+    server.settled(&task.attempt()).await;
     let proxy = Proxy::start(server.base(), Treatment::Refused, Treatment::Refused).await;
     let mut command = server.command();
     command.args(["view", "ffffffff", "--follow"]).current_dir(&repo).stdin(Stdio::null());
     command.env("FORGE_BACKEND_URL", proxy.base());
     let none = output(command).await;
-    let words = String::from_utf8_lossy(&none.stderr).into_owned();
+    let words = err(&none);
     assert_eq!(none.status.code(), Some(4), "{words}");
     assert!(!words.contains("get through"), "{words}");
 }
@@ -86,7 +86,7 @@ async fn events_and_pages_tell_the_same_frames_as_a_socket() {
     let server = TestForge::start().await;
     let (project, _) = server.project("repo").await;
     let task = server.start_scripted(&project, "same", "say one\nwrite a.txt x\nsay two").await;
-    let run = text(&server.settled(&text(&task["task_attempt"]["id"])).await[0]["id"]);
+    let run = text(&server.settled(&task.attempt()).await[0]["id"]);
     for log in ["raw-logs", "normalized-logs"] {
         let path = format!("/api/execution-processes/{run}/{log}");
         let frames = server.socket(&format!("{path}/ws?after=0")).await.until_closed().await;
@@ -115,7 +115,7 @@ async fn a_log_can_be_read_from_its_end_by_every_way() {
     let (project, _) = server.project("repo").await;
     // More than one chunk can hold, and enough to be sealed.
     let task = server.start_with(&project, "SHELL", "end", "seq 100000").await;
-    let run = text(&server.settled(&text(&task["task_attempt"]["id"])).await[0]["id"]);
+    let run = text(&server.settled(&task.attempt()).await[0]["id"]);
     let path = format!("/api/execution-processes/{run}/raw-logs");
     let all = server.socket(&format!("{path}/ws?after=0")).await.until_closed().await;
     // Two entries and the end.

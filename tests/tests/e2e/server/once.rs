@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use forge_client::Method;
-use forge_tests::{Answer, TestForge, git, text};
+use forge_tests::{Answer, TestForge, eventually, git, text};
 use serde_json::{Value, json};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{Connection, Row};
@@ -42,10 +42,7 @@ fn commits(repo: &Path) -> usize {
 async fn a_start_whose_answer_a_crash_took_is_answered_again_and_not_done_again() {
     let mut forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
-    let body = json!({
-        "task": {"project_id": project, "title": "once", "description": "say done"},
-        "executor_profile_id": "SCRIPTED",
-    });
+    let body = forge.task(&project, "once").prompt("say done").body();
     // What a server leaves that dies after the rows are written and before it has answered.
     change(&forge, "CREATE TRIGGER died BEFORE UPDATE ON idempotency BEGIN SELECT RAISE(ABORT, 'died'); END")
         .await;
@@ -62,10 +59,7 @@ async fn a_start_whose_answer_a_crash_took_is_answered_again_and_not_done_again(
 async fn a_start_that_a_crash_cut_off_before_its_rows_is_done_once_by_the_next_try() {
     let mut forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
-    let body = json!({
-        "task": {"project_id": project, "title": "once", "description": "say done"},
-        "executor_profile_id": "SCRIPTED",
-    });
+    let body = forge.task(&project, "once").prompt("say done").body();
     // Nothing can be written: the start stands between its worktree and its rows.
     let mut database = database(&forge).await;
     sqlx::query("BEGIN IMMEDIATE").execute(&mut database).await.unwrap();
@@ -75,9 +69,8 @@ async fn a_start_that_a_crash_cut_off_before_its_rows_is_done_once_by_the_next_t
     let is_attempt = |entry: std::io::Result<std::fs::DirEntry>| {
         entry.is_ok_and(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
     };
-    while !std::fs::read_dir(forge.worktrees()).is_ok_and(|mut entries| entries.any(is_attempt)) {
-        tokio::task::yield_now().await;
-    }
+    let made = || std::fs::read_dir(forge.worktrees()).is_ok_and(|mut entries| entries.any(is_attempt));
+    eventually("the worktree is made", made).await;
     forge.crash();
     assert!(cut_off.await.unwrap().is_err());
     database.close().await.unwrap();
@@ -93,7 +86,7 @@ async fn a_merge_that_a_crash_kept_from_its_record_is_recorded_and_not_done_agai
     let mut forge = TestForge::start().await;
     let (project, repo) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "land", "write a.txt one\nsay done").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
     git(&repo, &["checkout", "-q", "--detach"]);
     let before = commits(&repo);
@@ -127,7 +120,7 @@ async fn a_follow_up_under_a_key_is_one_run_also_after_a_crash() {
     let mut forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "talk", "say done").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
     let path = format!("/api/task-attempts/{attempt}/follow-up");
     let body = json!({"prompt": "say more"});
@@ -142,16 +135,10 @@ async fn a_follow_up_under_a_key_is_one_run_also_after_a_crash() {
 #[tokio::test]
 async fn an_agent_at_work_is_told_once_when_a_crash_comes_right_after_it_was_told() {
     let mut forge = TestForge::start().await;
-    let options = json!({"base_command_override": env!("CARGO_BIN_EXE_fake-claude"), "approvals": true});
-    let profiles = json!({"executors": {"CLAUDE_CODE": {"APPROVALS": {"CLAUDE_CODE": options}}}});
-    assert!(forge.put("/api/profiles", &profiles).await.status < 300);
+    forge.use_fake_claude().await;
     let (project, _) = forge.project("repo").await;
-    let start = json!({
-        "task": {"project_id": project, "title": "t", "description": "FAKE: id=h hear=2"},
-        "executor_profile_id": "CLAUDE_CODE:APPROVALS",
-    });
-    let task = forge.post("/api/tasks/create-and-start", &start).await.data();
-    let attempt = text(&task["task_attempt"]["id"]);
+    let task = forge.start_with(&project, "CLAUDE_CODE:APPROVALS", "t", "FAKE: id=h hear=2").await;
+    let attempt = task.attempt();
     let run = text(&forge.runs(&attempt).await[0]["id"]);
     forge.until_said(&run, "hello from").await;
     let path = format!("/api/task-attempts/{attempt}/follow-up");

@@ -2,27 +2,24 @@
 
 use std::time::Duration;
 
-use forge_tests::{TestForge, is_alive, text};
+use forge_tests::{TestForge, await_file, is_alive, text};
 
 /// The contract's bound; a stop that needs longer is a defect, not a slow machine.
 const LIMIT: Duration = Duration::from_secs(2);
 
 fn keeper_pids(forge: &TestForge) -> Vec<u32> {
     let runs = std::fs::read_dir(forge.home().join("runs")).unwrap().flatten();
-    runs.filter_map(|run| {
-        let state = std::fs::read_to_string(run.path().join("state.json")).ok()?;
-        let state: serde_json::Value = serde_json::from_str(&state).ok()?;
-        state["agent"]["pid"].as_u64().map(|pid| pid as u32)
-    })
-    .collect()
+    let states = runs.map(|run| forge.keeper_state(&run.file_name().to_string_lossy()));
+    states.filter_map(|state| state["agent"]["pid"].as_u64().map(|pid| pid as u32)).collect()
 }
 
 #[tokio::test]
 async fn a_server_with_connected_clients_stops_in_time_and_its_agents_go_on() {
     let mut forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
-    let task = forge.start_with(&project, "SHELL", "t", "sleep 2; echo survived").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let script = format!("{}; echo survived", await_file("../go"));
+    let task = forge.start_with(&project, "SHELL", "t", &script).await;
+    let attempt = task.attempt();
     let run = text(&forge.runs(&attempt).await[0]["id"]);
     let mut tasks = forge.socket(&format!("/api/tasks/stream/ws?project_id={project}")).await;
     let mut logs = forge.socket(&format!("/api/execution-processes/{run}/raw-logs/ws")).await;
@@ -39,6 +36,7 @@ async fn a_server_with_connected_clients_stops_in_time_and_its_agents_go_on() {
     let agents = keeper_pids(&forge);
     assert!(agents.iter().all(|pid| is_alive(*pid)) && agents.len() == 1, "{agents:?}");
     forge.up().await;
+    std::fs::write(forge.worktrees().join("go"), "").unwrap();
     let runs = forge.settled(&attempt).await;
     assert_eq!(runs[0]["status"], "completed");
     assert!(forge.raw_log(&run).await.contains("survived"));
@@ -53,6 +51,6 @@ async fn agents_end_with_the_server_when_that_is_asked_for() {
     forge.terminate().await;
     assert!(agents.iter().all(|pid| !is_alive(*pid)) && agents.len() == 1, "{agents:?}");
     forge.up().await;
-    let runs = forge.runs(&text(&task["task_attempt"]["id"])).await;
+    let runs = forge.runs(&task.attempt()).await;
     assert_eq!(runs[0]["status"], "killed");
 }

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use forge_tests::{TestForge, git, text};
+use forge_tests::{TestForge, git};
 use serde_json::{Value, json};
 
 const SECRETS: [&str; 2] = ["ghp_never_shown_1", "gho_never_shown_2"];
@@ -97,7 +97,7 @@ async fn new_branches_carry_the_chosen_prefix_unless_the_server_was_told_another
     let (project, repo) = forge.project("repo").await;
     forge.put("/api/config", &json!({"git_branch_prefix": "me"})).await.data();
     let task = forge.start_scripted(&project, "t", "say done").await;
-    let branch = text(&task["task_attempt"]["branch"]);
+    let branch = task.branch();
     assert!(branch.starts_with("me/"), "{branch}");
     assert!(git(&repo, &["branch", "--list", "me/*"]).contains(&branch));
 
@@ -105,7 +105,7 @@ async fn new_branches_carry_the_chosen_prefix_unless_the_server_was_told_another
     let (project, _) = told.project("repo").await;
     told.put("/api/config", &json!({"git_branch_prefix": "me"})).await.data();
     let task = told.start_scripted(&project, "t", "say done").await;
-    assert!(text(&task["task_attempt"]["branch"]).starts_with("told/"));
+    assert!(task.branch().starts_with("told/"));
 }
 
 #[tokio::test]

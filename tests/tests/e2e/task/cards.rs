@@ -1,6 +1,6 @@
 //! What a card of the board shows, from the first run of an attempt to its merge, and how clients hear of each change.
 
-use forge_tests::{Socket, TestForge, text};
+use forge_tests::{Socket, Started, TestForge, text};
 use serde_json::{Value, json};
 
 async fn card(forge: &TestForge, project: &str, task: &str) -> Value {
@@ -15,11 +15,11 @@ async fn until(
     forge: &TestForge,
     events: &mut Socket,
     project: &str,
-    task: &Value,
+    task: &Started,
     what: &str,
     shows: impl Fn(&Value) -> bool,
 ) -> Value {
-    let names = [text(&task["id"]), text(&task["task_attempt"]["id"])];
+    let names = [text(&task["id"]), task.attempt()];
     loop {
         let event = events.next().await.unwrap_or_else(|| panic!("the stream ended before {what}"));
         let event = event.to_string();
@@ -32,25 +32,14 @@ async fn until(
     }
 }
 
-async fn start(forge: &TestForge, project: &str, prompt: &str) -> Value {
-    let body = json!({
-        "task": {"project_id": project, "title": "t", "description": prompt},
-        "executor_profile_id": "CLAUDE_CODE:APPROVALS",
-    });
-    forge.post("/api/tasks/create-and-start", &body).await.data()
-}
-
-async fn with_fake_claude() -> TestForge {
-    let forge = TestForge::start().await;
-    let options = json!({"approvals": true, "base_command_override": env!("CARGO_BIN_EXE_fake-claude")});
-    let profiles = json!({"executors": {"CLAUDE_CODE": {"APPROVALS": {"CLAUDE_CODE": options}}}});
-    assert!(forge.put("/api/profiles", &profiles).await.status < 300);
-    forge
+async fn start(forge: &TestForge, project: &str, prompt: &str) -> Started {
+    forge.start_with(project, "CLAUDE_CODE:APPROVALS", "t", prompt).await
 }
 
 #[tokio::test]
 async fn a_card_follows_an_attempt_from_its_question_to_its_merge() {
-    let forge = with_fake_claude().await;
+    let forge = TestForge::start().await;
+    forge.use_fake_claude().await;
     let (project, _) = forge.project("repo").await;
     let mut events = forge.socket("/api/events/ws").await;
     assert_eq!(forge.get(&format!("/api/projects/{project}/cards")).await.data(), json!([]));
@@ -93,7 +82,7 @@ async fn a_card_is_about_the_newest_attempt_and_counts_again_when_the_branch_mov
     let forge = TestForge::start().await;
     let (project, repo) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "two", "write a.txt one\nsay done").await;
-    let first = text(&task["task_attempt"]["id"]);
+    let first = task.attempt();
     forge.settled(&first).await;
     let id = text(&task["id"]);
     assert_eq!(card(&forge, &project, &id).await["files_changed"], 1);
@@ -144,7 +133,7 @@ async fn the_event_socket_says_where_it_is_and_goes_on_from_there() {
     let begun = events.next().await.unwrap();
     assert_eq!((&begun["event"], &begun["data"]["id"]), (&json!("attempt"), &task["task_attempt"]["id"]));
     assert_eq!(begun["data"]["branch"], task["task_attempt"]["branch"]);
-    forge.settled(&text(&task["task_attempt"]["id"])).await;
+    forge.settled(&task.attempt()).await;
 
     forge.crash();
     forge.up().await;

@@ -23,12 +23,9 @@ async fn an_agent_finds_the_images_of_its_task() {
     let image = upload(&forge, "/api/images/upload", "pixels").await;
     let path = text(&image["file_path"]);
     let script = format!("cat {path}\ntouch work.txt\n# ![shot]({path})");
-    let body = json!({
-        "task": {"project_id": project, "title": "t", "description": script, "image_ids": [image["id"]]},
-        "executor_profile_id": "SHELL",
-    });
-    let task = forge.post("/api/tasks/create-and-start", &body).await.data();
-    let attempt = text(&task["task_attempt"]["id"]);
+    let task = forge.task(&project, "t").agent("SHELL").prompt(&script);
+    let task = task.task("image_ids", json!([image["id"]])).start().await;
+    let attempt = task.attempt();
     let place = text(&task["task_attempt"]["worktree_path"]);
     let runs = forge.settled(&attempt).await;
     assert!(forge.raw_log(&text(&runs[0]["id"])).await.contains("pixels"));
@@ -54,7 +51,7 @@ async fn an_image_for_a_task_reaches_an_agent_at_work() {
     let wait = "while ! cat .forge-images/*.png 2>/dev/null; do sleep 0.05; done";
     let task = forge.start_with(&project, "SHELL", "t", wait).await;
     upload(&forge, &format!("/api/images/task/{}/upload", text(&task["id"])), "in time").await;
-    let runs = forge.settled(&text(&task["task_attempt"]["id"])).await;
+    let runs = forge.settled(&task.attempt()).await;
     assert!(forge.raw_log(&text(&runs[0]["id"])).await.contains("in time"));
 }
 

@@ -1,6 +1,6 @@
 //! Labels of tasks: told wherever a task is told, given by every way in, refused by one rule.
 
-use forge_tests::{TestForge, output, text};
+use forge_tests::{TestForge, err, out, output, text};
 use serde_json::json;
 
 #[tokio::test]
@@ -79,8 +79,8 @@ async fn labels_are_given_and_shown_on_the_command_line() {
         let mut command = forge.command();
         command.args(args).current_dir(&repo);
         let done = output(command).await;
-        let words = String::from_utf8_lossy(&done.stdout).into_owned();
-        assert!(done.status.success(), "{args:?}: {words}{}", String::from_utf8_lossy(&done.stderr));
+        let words = out(&done);
+        assert!(done.status.success(), "{args:?}: {words}{}", err(&done));
         words
     };
     assert!(!run(&["task", "list"]).await.contains("LABELS"));

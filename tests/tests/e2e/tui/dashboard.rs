@@ -1,9 +1,8 @@
 //! `forge tui`, driven through a real terminal: tmux on a socket of its own.
 
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use forge_tests::{PATIENCE, Proxy, TestForge, Treatment, git, output, text};
+use forge_tests::{Proxy, TestForge, Treatment, await_file, err, eventually, git, out, output, text};
 use serde_json::json;
 
 /// A terminal with the dashboard in it. When it goes, so does its tmux server, and no other.
@@ -28,7 +27,7 @@ impl Dashboard {
         let exe = program.get_program().to_str().expect("a plain path");
         tmux.arg(format!("'{exe}' tui; echo left with $?; exec cat"));
         let made = tmux.output().expect("tmux");
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        assert!(made.status.success(), "{}", err(&made));
         dashboard
     }
 
@@ -49,19 +48,15 @@ impl Dashboard {
 
     pub fn screen(&self) -> String {
         let shown = self.tmux().args(["capture-pane", "-p"]).output().expect("tmux");
-        String::from_utf8_lossy(&shown.stdout).into_owned()
+        out(&shown)
     }
 
     pub async fn until(&self, what: &str, holds: impl Fn(&str) -> bool) -> String {
-        let begun = Instant::now();
-        loop {
+        let look = || {
             let screen = self.screen();
-            if holds(&screen) {
-                return screen;
-            }
-            assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}:\n{screen}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+            if holds(&screen) { Ok(screen) } else { Err(screen) }
+        };
+        eventually(&format!("this is shown: {what}"), look).await
     }
 
     pub async fn until_shown(&self, text: &str) -> String {
@@ -77,7 +72,7 @@ impl Drop for Dashboard {
 
 /// An agent that says something and waits for a file of that name.
 fn waits_for(name: &str) -> String {
-    format!("echo here I am; echo x > made.txt; while [ ! -e {name} ]; do sleep 0.02; done; echo all done")
+    format!("echo here I am; echo x > made.txt; {}; echo all done", await_file(name))
 }
 
 #[tokio::test]
@@ -88,7 +83,7 @@ async fn the_dashboard_shows_what_happens_and_acts_on_it() {
     dashboard.until_shown("Nothing is running").await;
     // What begins elsewhere comes into sight by itself, and so does what an agent asks.
     let started = forge.start_with(&project, "SHELL", "Mend the door", &waits_for("go")).await;
-    let attempt = text(&started["task_attempt"]["id"]);
+    let attempt = started.attempt();
     dashboard
         .until("the attempt at work", |screen| {
             screen.contains("1 running") && screen.contains("shop: Mend the door")
@@ -106,7 +101,7 @@ async fn the_dashboard_shows_what_happens_and_acts_on_it() {
     dashboard.press(&["2"]);
     dashboard.until("the log", |screen| screen.contains("here I am") && screen.contains("made.txt")).await;
     assert!(!dashboard.screen().contains("all done"));
-    let worktree = std::path::PathBuf::from(text(&started["task_attempt"]["worktree_path"]));
+    let worktree = started.place();
     std::fs::write(worktree.join("go"), "").unwrap();
     dashboard.until("its end", |screen| screen.contains("all done") && screen.contains("completed")).await;
     // A follow-up is typed; letters that are commands elsewhere are text here.
@@ -210,7 +205,7 @@ async fn without_a_terminal_it_refuses() {
     command.arg("tui").stdin(Stdio::null());
     let refused = output(command).await;
     assert_eq!(refused.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let said = err(&refused);
     assert!(said.contains("needs a terminal") && said.contains("forge list"), "{said}");
     assert!(refused.stdout.is_empty());
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forge_tests::{is_alive, signal, text};
+use forge_tests::{is_alive, make_program, signal, text};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -22,11 +22,8 @@ fn run_state(pid: u32) -> String {
 
 /// The kernel stops a process when it next looks at it, which is soon.
 async fn until_state(pid: u32, holds: impl Fn(&str) -> bool) {
-    let begun = std::time::Instant::now();
-    while !holds(&run_state(pid)) {
-        assert!(begun.elapsed() < forge_tests::PATIENCE, "{pid} is {}", run_state(pid));
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
+    let look = || Some(run_state(pid)).filter(|state| holds(state)).ok_or_else(|| run_state(pid));
+    forge_tests::eventually(&format!("{pid} is in the state"), look).await;
 }
 
 fn has(worker: &Value, finding: &str) -> bool {
@@ -162,8 +159,7 @@ async fn a_launcher_that_outlives_the_server_makes_one_session_and_no_orphan() {
         gate.display(),
         shipped.display()
     );
-    std::fs::write(&slow, body).unwrap();
-    std::fs::set_permissions(&slow, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    make_program(&slow, body);
     stage.spawn("first", &waiting("first")).await;
     let mut order = stage.order("late", &waiting("late"));
     order["launcher"] = json!(slow);

@@ -1,136 +1,10 @@
 //! Workers live in tmux sessions: they are started, watched, started again and ended, and nothing else is touched.
 
-use std::path::PathBuf;
-use std::process::Command;
-
-use forge_tests::{TestForge, is_alive, output, signal, text};
+use forge_tests::{await_file, err, is_alive, output, signal, text};
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-/// A server whose workers have a tmux server of their own, which ends with it.
-pub struct Stage {
-    pub forge: TestForge,
-    pub socket: String,
-    /// Where its tmux servers are, also the one that stands for the user's own.
-    sockets: TempDir,
-}
-
-impl Stage {
-    pub async fn set(fleet: Value) -> Stage {
-        Self::with(&[], fleet).await
-    }
-
-    /// With variables for the server.
-    pub async fn with(env: &[(&str, &str)], fleet: Value) -> Stage {
-        let socket = format!("forge-test-{}", uuid::Uuid::new_v4().simple());
-        let mut fleet = fleet;
-        fleet["socket"] = json!(socket);
-        let sockets = TempDir::new().expect("a folder");
-        let dir = sockets.path().display().to_string();
-        let env: Vec<(&str, &str)> = env.iter().copied().chain([("TMUX_TMPDIR", dir.as_str())]).collect();
-        let forge = TestForge::with_settings(&[], &env, &json!({ "fleet": fleet })).await;
-        Stage { forge, socket, sockets }
-    }
-
-    /// With restarts that do not wait.
-    pub async fn recovering(most: u32) -> Stage {
-        let rules = json!({"dead_worker_policy": "auto", "pause_secs": 0, "max_restart_attempts": most});
-        Self::set(json!({ "recovery": rules })).await
-    }
-
-    pub fn tmux(&self, args: &[&str]) -> String {
-        self.tmux_on(&self.socket, args)
-    }
-
-    /// The server that `tmux` without options speaks to is `default`.
-    pub fn tmux_on(&self, socket: &str, args: &[&str]) -> String {
-        let mut tmux = Command::new("tmux");
-        tmux.args(["-L", socket]).args(args).env("TMUX_TMPDIR", self.sockets.path()).env_remove("TMUX");
-        String::from_utf8_lossy(&tmux.output().expect("tmux").stdout).trim_end().to_owned()
-    }
-
-    /// What another program makes of a worker's file.
-    fn write_status(&self, id: &str, body: &str) {
-        let file = self.forge.home().join(format!("status/{id}.json"));
-        let draft = file.with_extension("draft");
-        std::fs::write(&draft, body).expect("a status file");
-        std::fs::rename(&draft, &file).expect("a status file");
-    }
-
-    pub fn sessions(&self) -> Vec<String> {
-        self.tmux(&["list-sessions", "-F", "#{session_name}"]).lines().map(str::to_owned).collect()
-    }
-
-    pub fn script(&self, body: &str) -> PathBuf {
-        let path = self.forge.dir().join(format!("script-{}", uuid::Uuid::new_v4().simple()));
-        std::fs::write(&path, body).expect("a script");
-        path
-    }
-
-    pub fn order(&self, id: &str, body: &str) -> Value {
-        let workspace = self.forge.dir().canonicalize().expect("a folder");
-        let script = self.script(body);
-        json!({"id": id, "launcher": "scripted", "model": "none", "workspace": workspace,
-            "env": {"FORGE_SCRIPT": script, "SECRET": "s3cret"}})
-    }
-
-    pub async fn spawn(&self, id: &str, body: &str) -> Value {
-        self.forge.post("/api/workers", &self.order(id, body)).await.data()
-    }
-
-    pub async fn until(&self, id: &str, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
-        self.forge.until(&format!("/api/workers/{id}"), what, holds).await
-    }
-
-    /// The pid that the script wrote to `<name>` in the workspace.
-    pub async fn pid(&self, name: &str) -> u32 {
-        let path = self.forge.dir().join(name);
-        let begun = std::time::Instant::now();
-        loop {
-            match std::fs::read_to_string(&path).ok().and_then(|pid| pid.trim().parse().ok()) {
-                Some(pid) => return pid,
-                None => assert!(begun.elapsed() < forge_tests::PATIENCE, "{name} was not written"),
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
-    }
-
-    pub async fn alerts(&self) -> Vec<(String, String)> {
-        let alerts = self.forge.get("/api/alerts").await.data();
-        let open = alerts.as_array().unwrap().iter().filter(|alert| alert["resolved_at"].is_null());
-        open.map(|alert| (text(&alert["kind"]), text(&alert["subject"]))).collect()
-    }
-
-    pub async fn act(&self, id: &str, verb: &str) -> Value {
-        self.forge.post(&format!("/api/workers/{id}/{verb}"), &json!({})).await.data()
-    }
-
-    /// What a command prints, and the number it ends with.
-    pub async fn run(&self, args: &[&str]) -> (String, String, i32) {
-        let mut command = self.forge.command();
-        command.args(args);
-        let done = output(command).await;
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (text(&done.stdout), text(&done.stderr), done.status.code().unwrap_or(-1))
-    }
-}
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        self.tmux(&["kill-server"]);
-        self.tmux_on("default", &["kill-server"]);
-    }
-}
-
-/// An agent that says who it is and waits.
-pub fn waiting(name: &str) -> String {
-    format!("echo $$ >{name}; exec sleep 600")
-}
-
-pub fn words(worker: &Value) -> (&str, &str) {
-    (worker["phase"].as_str().unwrap_or_default(), worker["health"]["level"].as_str().unwrap_or_default())
-}
+use super::{Stage, waiting, words};
 
 #[tokio::test]
 async fn three_workers_run_and_all_of_them_is_gone_when_they_are_stopped() {
@@ -196,7 +70,7 @@ async fn a_worker_that_dies_is_started_again_so_often_and_then_given_up() {
     assert!(back["process"]["pid"].is_u64() && back["has_session"] == true, "{back:#}");
 
     let gate = stage.forge.dir().join("gate");
-    stage.spawn("b", &format!("until [ -e {} ]; do sleep 0.05; done; exit 3", gate.display())).await;
+    stage.spawn("b", &format!("{}; exit 3", await_file(&gate))).await;
     std::fs::write(&gate, "").unwrap();
     let lost = stage.until("b", "it is given up", |b| b["phase"] == "failed").await;
     assert_eq!(
@@ -211,7 +85,7 @@ async fn a_worker_that_dies_is_started_again_so_often_and_then_given_up() {
 async fn an_agent_that_ends_with_its_work_done_has_finished() {
     let stage = Stage::recovering(2).await;
     let gate = stage.forge.dir().join("gate");
-    stage.spawn("a", &format!("until [ -e {} ]; do sleep 0.05; done", gate.display())).await;
+    stage.spawn("a", &await_file(&gate)).await;
     std::fs::write(&gate, "").unwrap();
     let done = stage.until("a", "it has finished", |a| a["phase"] == "finished").await;
     assert_eq!((&done["restarts"], &done["status"]["exit_code"]), (&json!([]), &json!(0)));
@@ -418,7 +292,7 @@ async fn definitions_launchers_and_mistakes_are_told() {
     let mut command = stage.forge.command();
     command.args(["worker", "spawn", "idler", "--json"]).current_dir(&workspace);
     let done = output(command).await;
-    let err = String::from_utf8_lossy(&done.stderr);
+    let err = err(&done);
     assert!(done.status.success() && err.contains("`workers.one.colour` is not known"), "{err}");
     let worker: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert!(text(&worker["id"]).starts_with("idler-") && worker["tier"] == "free", "{worker:#}");

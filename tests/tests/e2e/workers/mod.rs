@@ -4,5 +4,6 @@ mod health;
 mod ledger;
 mod leftovers;
 mod lifecycle;
+mod stage;
 
-pub use lifecycle::{Stage, waiting, words};
+pub use stage::{Stage, waiting, words};

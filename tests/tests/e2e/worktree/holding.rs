@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use forge_tests::{TestForge, git, text};
+use forge_tests::{TestForge, await_file, git, text};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use sqlx::{Connection, SqliteConnection};
@@ -11,9 +11,9 @@ use sqlx::{Connection, SqliteConnection};
 /// An attempt whose agent has ended, with its place.
 async fn ended_attempt(forge: &TestForge, project: &str) -> (Value, String, PathBuf) {
     let task = forge.start_scripted(project, "t", "write a.txt one\nsay done").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
-    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    let place = task.place();
     (task["task_attempt"].clone(), attempt, place)
 }
 
@@ -32,11 +32,10 @@ async fn a_follow_up_during_a_retirement_works_in_the_worktree_and_its_work_is_c
     let go = forge.dir().join("go");
     for round in 0..2 {
         let task = forge.start_with(&project, "SHELL", "t", "echo one > a.txt").await;
-        let attempt = text(&task["task_attempt"]["id"]);
+        let attempt = task.attempt();
         forge.settled(&attempt).await;
         fill(Path::new(&text(&task["task_attempt"]["worktree_path"])));
-        let script =
-            format!("while [ ! -e {} ]; do sleep 0.05; done; echo precious > result.txt", go.display());
+        let script = format!("{}; echo precious > result.txt", await_file(&go));
         let (retired, said) =
             (format!("/api/worktrees/{attempt}/retire"), format!("/api/task-attempts/{attempt}/follow-up"));
         let (nothing, body) = (json!({}), json!({"prompt": script}));
@@ -46,7 +45,7 @@ async fn a_follow_up_during_a_retirement_works_in_the_worktree_and_its_work_is_c
         std::fs::write(&go, "").unwrap();
         let runs = forge.settled(&attempt).await;
         assert_eq!(runs.last().unwrap()["status"], "completed", "round {round}: {runs:#?}\n{}", forge.log());
-        let branch = text(&task["task_attempt"]["branch"]);
+        let branch = task.branch();
         assert_eq!(git(&repo, &["show", &format!("{branch}:result.txt")]), "precious");
         assert_eq!(git(&repo, &["show", &format!("{branch}:untracked-7")]).lines().count(), 9000);
         std::fs::remove_file(&go).unwrap();

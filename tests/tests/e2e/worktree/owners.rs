@@ -1,7 +1,5 @@
 //! Worktrees: retired and restored through the server, and never touched by another one.
 
-use std::path::PathBuf;
-
 use forge_tests::{Socket, TestForge, git, text};
 use serde_json::json;
 
@@ -10,9 +8,9 @@ async fn a_worktree_is_retired_and_comes_back_as_it_was() {
     let forge = TestForge::start().await;
     let (project, repo) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "t", "write a.txt one\nsay done").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
-    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    let place = task.place();
     std::fs::write(place.join("a.txt"), "edited by hand").unwrap();
     std::fs::write(place.join("new.txt"), "untracked").unwrap();
 
@@ -33,9 +31,9 @@ async fn who_looks_at_a_retired_attempt_sees_its_branch_and_brings_nothing_back(
     let forge = TestForge::start().await;
     let (project, repo) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "t", "write a.txt one\nsay done").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
-    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    let place = task.place();
     std::fs::write(place.join("a.txt"), "edited by hand").unwrap();
     std::fs::write(place.join("new.txt"), "untracked").unwrap();
     let path = format!("/api/task-attempts/{attempt}");
@@ -44,7 +42,7 @@ async fn who_looks_at_a_retired_attempt_sees_its_branch_and_brings_nothing_back(
     assert_eq!(file(&mut watched).await, ("/entries/new.txt".into(), "untracked".into()));
     forge.post(&format!("/api/worktrees/{attempt}/retire"), &json!({})).await.data();
 
-    let tip = git(&repo, &["rev-parse", &text(&task["task_attempt"]["branch"])]);
+    let tip = git(&repo, &["rev-parse", &task.branch()]);
     let status = forge.get(&format!("{path}/branch-status")).await.data();
     assert_eq!((&status["head_oid"], &status["commits_ahead"]), (&json!(tip), &json!(1)));
     for unknown in ["has_uncommitted_changes", "uncommitted_count", "untracked_count"] {
@@ -82,9 +80,9 @@ async fn a_follow_up_to_a_retired_attempt_brings_its_uncommitted_work_back() {
     let forge = TestForge::start().await;
     let (project, _) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "t", "say done").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
-    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    let place = task.place();
     std::fs::write(place.join("new.txt"), "untracked").unwrap();
     forge.post(&format!("/api/worktrees/{attempt}/retire"), &json!({})).await.data();
     let body = json!({"prompt": "run cat new.txt\nsay seen"});
@@ -100,8 +98,8 @@ async fn two_servers_with_one_base_never_touch_each_others_trees() {
     let second = TestForge::with(&["--worktree-dir", base.to_str().unwrap(), "--expiry-h", "0"], &[]).await;
     let (project, _) = first.project("repo").await;
     let task = first.start_scripted(&project, "t", "write a.txt one\nsay done").await;
-    first.settled(&text(&task["task_attempt"]["id"])).await;
-    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    first.settled(&task.attempt()).await;
+    let place = task.place();
     std::fs::create_dir(base.join("stranger")).unwrap();
     std::fs::write(base.join("stranger/file"), "mine").unwrap();
 
@@ -127,9 +125,9 @@ async fn an_expired_worktree_is_retired_and_not_lost() {
     let mut forge = TestForge::with(&["--expiry-h", "0"], &[]).await;
     let (project, repo) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "t", "write a.txt one\nsay done").await;
-    let attempt = text(&task["task_attempt"]["id"]);
+    let attempt = task.attempt();
     forge.settled(&attempt).await;
-    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    let place = task.place();
     std::fs::write(place.join("new.txt"), "untracked").unwrap();
     // The policy is looked after at every start.
     forge.terminate().await;
@@ -155,16 +153,12 @@ async fn no_worktree_is_moved_away_below_a_living_process_that_a_run_started() {
     assert!(copied.unwrap().success());
     second.up().await;
     let task = second.start_scripted(&project, "t", "write a.txt precious\nsay at work\nsleep 600000").await;
-    let attempt = text(&task["task_attempt"]["id"]);
-    let place = PathBuf::from(text(&task["task_attempt"]["worktree_path"]));
+    let attempt = task.attempt();
+    let place = task.place();
     second.until_said(&text(&second.runs(&attempt).await[0]["id"]), "at work").await;
 
     first.up().await;
-    let begun = std::time::Instant::now();
-    while !first.log().contains("orphaned worktree stays for now") {
-        assert!(place.exists() && begun.elapsed() < forge_tests::PATIENCE, "{}", first.log());
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    first.until_logged("orphaned worktree stays for now").await;
     assert_eq!(std::fs::read_to_string(place.join("a.txt")).unwrap().trim(), "precious");
     first.terminate().await;
     second.post(&format!("/api/task-attempts/{attempt}/stop"), &json!({})).await.data();

@@ -9,7 +9,7 @@ mod world;
 
 use std::sync::Arc;
 
-use forge_tests::{Answer, Rng, TestForge, git, text};
+use forge_tests::{Answer, Rng, TestForge, git};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -123,7 +123,7 @@ async fn twenty_merges_at_once_land_one_after_the_other_and_lose_nothing() {
     for n in 0..ATTEMPTS {
         let script = format!("write file-{n}.txt {n}\nsay {n} is done");
         let task = forge.start_scripted(&project, &format!("Add file number {n}"), &script).await;
-        attempts.push(text(&task["task_attempt"]["id"]));
+        attempts.push(task.attempt());
     }
     for id in &attempts {
         forge.settled(id).await;

@@ -25,7 +25,7 @@ impl World {
         assert!(forge.post("/api/workers", &worker).await.message().contains("FORGE_SCRIPT"));
         std::fs::create_dir(repo.join(".beads")).unwrap();
         let task = forge.start_scripted(&project, "Work", "write a.txt one\nsay done").await;
-        let attempt = text(&task["task_attempt"]["id"]);
+        let attempt = task.attempt();
         let runs = forge.settled(&attempt).await;
         let errand = json!({"project_id": project, "prompt": "say done", "executor": "SCRIPTED"});
         let errand = text(&forge.tool("start_execution_run", errand).await["execution_run_id"]);

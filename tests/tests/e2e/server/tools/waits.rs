@@ -1,12 +1,12 @@
 //! Waiting for an attempt, and no longer waiting for it.
 
-use forge_tests::{PATIENCE, TestForge, last_message, text};
+use forge_tests::{PATIENCE, TestForge, last_message};
 use serde_json::{Value, json};
 
 async fn endless(forge: &TestForge) -> String {
     let (project, _) = forge.project("repo").await;
     let task = forge.start_scripted(&project, "Sleep", "sleep 600000").await;
-    text(&task["task_attempt"]["id"])
+    task.attempt()
 }
 
 fn wait_for(attempt: &str, id: i64) -> Value {
@@ -71,9 +71,5 @@ async fn a_wait_ends_with_its_connection() {
     let mut wait = forge.mcp(&wait_for(&attempt, 1), None).await;
     assert!(tokio::time::timeout(PATIENCE, wait.chunk()).await.unwrap().unwrap().is_some());
     drop(wait);
-    let begun = std::time::Instant::now();
-    while !forge.log().contains("a wait was cancelled") {
-        assert!(begun.elapsed() < PATIENCE, "the server waits on:\n{}", forge.log());
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    forge.until_logged("a wait was cancelled").await;
 }

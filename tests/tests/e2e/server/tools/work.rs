@@ -1,8 +1,8 @@
 //! What tools do, beyond the way from a task to its merge that the official clients go.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use forge_tests::{Dialect, TestForge, git, text};
+use forge_tests::{Dialect, TestForge, commit, text};
 use serde_json::{Value, json};
 
 use crate::publish::Published;
@@ -15,15 +15,9 @@ struct Work {
 /// An attempt whose agent has ended.
 async fn work(forge: &TestForge, project: &str, title: &str, script: &str) -> Work {
     let task = forge.start_scripted(project, title, script).await;
-    let id = text(&task["task_attempt"]["id"]);
+    let id = task.attempt();
     forge.settled(&id).await;
-    Work { id, place: PathBuf::from(text(&task["task_attempt"]["worktree_path"])) }
-}
-
-fn commit(dir: &Path, file: &str, content: &str) {
-    std::fs::write(dir.join(file), content).unwrap();
-    git(dir, &["add", "-A"]);
-    git(dir, &["commit", "-qm", "Change"]);
+    Work { id, place: task.place() }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use forge_tests::git;
+use forge_tests::{git, out};
 
 use super::world::World;
 
@@ -87,5 +87,5 @@ fn hash(repo: &Path, bytes: &[u8], args: &[&str]) -> String {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(bytes).unwrap();
     let output = child.wait_with_output().unwrap();
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    out(&output).trim().to_owned()
 }
