@@ -8,9 +8,7 @@ import { Forge, program } from "./forge.mjs";
 for (const [version, protocol] of Object.entries(protocols)) {
   test(`a client that starts before the server learns how to start one, and finds it then (${version})`, async (t) => {
     const forge = new Forge();
-    t.after(async () => await forge.stop());
-    // Nobody is looked for elsewhere.
-    forge.env.PORT = "0";
+    t.after(async () => await forge.close());
     const client = protocol.client();
     t.after(async () => await client.close());
     await client.connect(protocol.stdio(forge));
@@ -20,14 +18,14 @@ for (const [version, protocol] of Object.entries(protocols)) {
     const refused = await list();
     assert.equal(refused.isError, true);
     assert.match(refused.content[0].text, /[Ss]tart one with `forge serve`/);
-    await forge.serve();
+    await forge.up();
     assert.deepEqual((await list()).structuredContent.projects, []);
   });
 }
 
 test("the bridge ends when its input does, and standard output is the protocol alone", async (t) => {
   const forge = await Forge.start();
-  t.after(async () => await forge.stop());
+  t.after(async () => await forge.close());
   const bridge = spawn(program, ["--mcp", "--advanced"], { env: forge.env, cwd: forge.dir });
   let out = "";
   bridge.stdout.on("data", (text) => (out += text));

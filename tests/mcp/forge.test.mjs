@@ -1,14 +1,16 @@
 // What an orchestrating agent does: start work, wait for it, read the result, land it.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { protocols } from "./clients.mjs";
 import { Forge } from "./forge.mjs";
 
 let forge;
 before(async () => (forge = await Forge.start()));
-after(async () => await forge?.stop());
+after(async () => await forge?.close());
 
-/** Connects, and returns functions that call a tool; `call` insists on success. */
+/** Connects, and answers what calls a tool and insists on its success. */
 async function connect(t, version, transport) {
   const protocol = protocols[version];
   const client = protocol.client();
@@ -33,11 +35,11 @@ for (const version of Object.keys(protocols)) {
 
       const name = `repo-${version}-${transport}`;
       const repository = forge.repository(name);
-      const { project_id } = await call("create_project", { name, git_repo_path: repository.path });
+      const { project_id } = await call("create_project", { name, git_repo_path: repository });
       const { task_id } = await call("create_task", {
         project_id,
         title: "Greet",
-        description: "write hello.txt Hello\nsleep 400\nsay I wrote a greeting.",
+        description: `write hello.txt Hello\nrun while [ ! -e ../${name} ]; do sleep 0.02; done\nsay I wrote a greeting.`,
       });
       const { attempt_id, url } = await call("start_task_attempt", {
         task_id,
@@ -47,7 +49,12 @@ for (const version of Object.keys(protocols)) {
       assert.match(url, new RegExp(`/projects/${project_id}/tasks/${task_id}/attempts/${attempt_id}$`));
 
       const heard = [];
-      const waited = await call("wait_for_attempt", { attempt_id }, { onprogress: (word) => heard.push(word) });
+      const onprogress = (word) => {
+        heard.push(word);
+        // The agent ends once somebody waits for it.
+        writeFileSync(join(forge.dir, "worktrees", name), "");
+      };
+      const waited = await call("wait_for_attempt", { attempt_id }, { onprogress });
       assert.equal(waited.finished, true, JSON.stringify(waited));
       assert.equal(waited.status, "completed");
       assert.ok(heard.length > 0 && heard[0].message.includes("waited"), "progress is reported");
@@ -66,8 +73,8 @@ for (const version of Object.keys(protocols)) {
       assert.match(logs, /I wrote a greeting/);
 
       const { merge_commit } = await call("merge_task_attempt", { attempt_id });
-      assert.equal(repository.git("rev-parse", "main"), merge_commit);
-      assert.equal(repository.git("show", "main:hello.txt"), "Hello");
+      assert.equal(forge.git(repository, "rev-parse", "main"), merge_commit);
+      assert.equal(forge.git(repository, "show", "main:hello.txt"), "Hello");
       const { tasks } = await call("list_tasks", { project_id, status: "done" });
       assert.deepEqual(
         tasks.map(({ id, has_merged_attempt }) => [id, has_merged_attempt]),
@@ -95,7 +102,7 @@ for (const version of Object.keys(protocols)) {
     test(`a wait that is cancelled ends on the server (${version} over ${transport})`, async (t) => {
       const { call } = await connect(t, version, transport);
       const name = `cancel-${version}-${transport}`;
-      const { project_id } = await call("create_project", { name, git_repo_path: forge.repository(name).path });
+      const { project_id } = await call("create_project", { name, git_repo_path: forge.repository(name) });
       const { attempt_id } = await call("create_task_and_start", {
         project_id,
         title: "Sleep",
@@ -103,8 +110,6 @@ for (const version of Object.keys(protocols)) {
         executor: "SCRIPTED",
         base_branch: "main",
       });
-      const ended = () =>
-        forge.log.split("\n").some((line) => line.includes("taken back") && line.includes(attempt_id));
       const patience = new AbortController();
       const waits = call(
         "wait_for_attempt",
@@ -115,16 +120,19 @@ for (const version of Object.keys(protocols)) {
         },
       );
       await assert.rejects(waits);
-      await forge.until(ended, "the server waits on");
+      await forge.untilLogged(
+        (line) => line.includes("taken back") && line.includes(attempt_id),
+        "the server waits on",
+      );
       await call("stop_task_attempt", { attempt_id });
     });
   }
 }
 
-test("a wait that is too short reports it and can be repeated", async (t) => {
+test("a wait that is too short says so and can be repeated", async (t) => {
   const { call } = await connect(t, "2025-11-25", "http");
   const repository = forge.repository("patience");
-  const { project_id } = await call("create_project", { name: "patience", git_repo_path: repository.path });
+  const { project_id } = await call("create_project", { name: "patience", git_repo_path: repository });
   const { attempt_id } = await call("create_task_and_start", {
     project_id,
     title: "Sleep",

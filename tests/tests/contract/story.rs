@@ -4,10 +4,9 @@
 //! Ids and paths are learned from the answers and put in place of the recorded ones in all later requests.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
+use std::path::PathBuf;
 
+use forge_tests::git;
 use serde_json::{Value, json};
 
 use crate::compare::pairs;
@@ -25,8 +24,8 @@ pub struct Story {
 impl Story {
     pub async fn begin() -> Story {
         let server = Server::start().await;
-        server.use_fake_agent().await;
-        let root = server.temp.path().canonicalize().expect("a real path").join("demo");
+        server.forge.use_fake_claude().await;
+        let root = server.forge.dir().canonicalize().expect("a real path").join("demo");
         let map = BTreeMap::from([(RECORDED_ROOT.to_owned(), root.display().to_string())]);
         let story = Story { server, map, root };
         story.make_repository("repo-337ae8");
@@ -100,15 +99,14 @@ impl Story {
 
     /// Waits until so many processes of the attempt exist and none of them runs.
     async fn wait_ended(&self, attempt: &str, count: usize) {
-        for _ in 0..500 {
+        let look = || async {
             let processes = self.processes(attempt).await;
-            if processes.len() >= count && processes.iter().all(|process| process["status"] != "running") {
-                // The state of the task follows the end of its last process.
-                tokio::time::sleep(Duration::from_millis(200)).await;
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+            let have_ended = processes.iter().all(|process| process["status"] != "running");
+            // The state of the task follows the end of its last process.
+            let task = &self.server.get(&format!("/api/task-attempts/{attempt}")).await["task"];
+            processes.len() >= count && have_ended && task["status"] != "inprogress"
+        };
+        self.server.forge.eventually("the attempt has ended", look).await;
     }
 
     async fn upload(&mut self, recorded: &str, path: &str, name: &str, content: &str) {
@@ -127,15 +125,14 @@ impl Story {
         let attempt = self.find_attempt(task, attempt).await;
         let processes = self.processes(&attempt).await;
         self.set(process, &processes.first().map_or(Value::Null, |process| process["id"].clone()));
-        for _ in 0..500 {
+        let process = self.id(process);
+        let look = || async {
             let pending = self.server.get("/api/approvals/pending").await;
-            let mut pending = pending.as_array().into_iter().flatten();
-            if let Some(asked) = pending.find(|asked| asked["execution_process_id"] == self.id(process)) {
-                return self.set(approval, &asked["approval_id"]);
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        panic!("the agent of task {task} asked nothing");
+            let mut pending = pending.as_array().cloned().unwrap_or_default().into_iter();
+            pending.find(|asked| asked["execution_process_id"] == process)
+        };
+        let asked = self.server.forge.eventually("the agent asks", look).await;
+        self.set(approval, &asked["approval_id"]);
     }
 
     /// Agents outlive their server; these shall not outlive the test.
@@ -176,7 +173,7 @@ impl Story {
                 let attempt = self.find_attempt(task, "80b6fe60-fd80-4d97-966d-5d6b26641e2b").await;
                 self.wait_ended(&attempt, 1).await;
             }
-            "121_change_target_branch" => git(&repository, &["branch", "other"]),
+            "121_change_target_branch" => drop(git(&repository, &["branch", "other"])),
             "142_cas_approvals_approved" => {
                 self.make_project("a3c72389-2dd9-465c-97f1-6c5deab5cf33", "approvals", None).await;
             }
@@ -241,9 +238,4 @@ impl Story {
             _ => {}
         }
     }
-}
-
-fn git(repository: &Path, args: &[&str]) {
-    let output = Command::new("git").arg("-C").arg(repository).args(args).output().expect("git runs");
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }

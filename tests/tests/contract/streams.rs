@@ -1,6 +1,6 @@
 //! The recorded streams: which form each message has, not how many there are.
 //!
-//! A form is the path with its variable part replaced, plus the words that tell the kinds of entries apart. Every
+//! A form is the path with its variable part replaced, plus the words that distinguish the kinds of entries. Every
 //! recorded form must come, with the recorded keys and types. `add` and `replace` of a row are one form: which of them
 //! announces a row depends on when the reader connects.
 
