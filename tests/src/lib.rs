@@ -100,7 +100,8 @@ impl TestForge {
             assert!(!has_ended, "the server did not start:\n{}", read(&log));
             Some(read(&file)).filter(|port| !port.is_empty()).ok_or_else(|| read(&log))
         });
-        self.reach(format!("http://127.0.0.1:{}", port.await));
+        let port = port.await;
+        self.reach(format!("http://127.0.0.1:{port}"));
     }
 
     /// Leaves the folder where it is when the fixture goes, for people to look at.

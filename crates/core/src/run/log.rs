@@ -189,7 +189,7 @@ impl EntryTail {
         let EntryTail { log, workplace, dialect, fold, .. } = self;
         Ok(match fold {
             Some(fold) => fold,
-            empty => empty.insert(Fold::new(*dialect, &log.forge.context(log.id, workplace).await?)),
+            empty => empty.insert(Fold::new(*dialect, &log.forge.fold_context(log.id, workplace).await?)),
         })
     }
 }

@@ -333,7 +333,7 @@ fn an_agent_is_known_everywhere_by_its_one_value() {
         seen[0].fix().as_deref(),
         Some(if seen[0].version.is_some() { "sh enter" } else { "get novel" })
     );
-    let found = tell(&seen, Path::new("/opt/forge"));
+    let found = found_agents(&seen, Path::new("/opt/forge"));
     assert_eq!(found.len(), 3, "it and the two that are built in");
     let novel = &found[0];
     assert_eq!((novel.name.as_str(), novel.protocol.as_str(), novel.ready), ("Novel", "ACP", false));
@@ -360,7 +360,7 @@ fn every_agent_has_all_data_that_agents_need() {
         Some(SurveyedAgent { about, software, found, version, keys: Vec::new(), login: None })
     };
     let seen: Vec<_> = ALL.into_iter().filter_map(found).collect();
-    let found = tell(&seen, Path::new("/opt/forge"));
+    let found = found_agents(&seen, Path::new("/opt/forge"));
     let profiles = Profiles::built_in().to_json();
     let mut names = std::collections::BTreeSet::new();
     for about in ALL {

@@ -29,7 +29,10 @@ pub async fn follow(
         let shown = async {
             if let Some(attempt) = attempt {
                 tokio::time::sleep(GLANCE).await;
-                tokio::join!(follow_log(&api, &attempt, &messages), follow_changes(&api, &attempt, &messages));
+                tokio::join!(
+                    follow_log(&api, &attempt, &messages),
+                    follow_changes(&api, &attempt, &messages)
+                );
             }
             // Nothing more comes; what is wanted next decides.
             std::future::pending::<()>().await;

@@ -23,7 +23,7 @@ async fn told(forge: &TestForge, repo: &Path, args: &[&str]) -> Value {
 }
 
 fn error_of(done: &Output) -> String {
-    err(&done)
+    err(done)
 }
 
 /// A project with an empty list of beads.

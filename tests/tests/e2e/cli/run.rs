@@ -18,7 +18,7 @@ fn run(forge: &TestForge, repo: &Path, args: &[&str]) -> Command {
 
 /// What a command printed, everywhere.
 pub fn lines(output: &Output) -> Vec<Value> {
-    let text = out(&output);
+    let text = out(output);
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}")))
         .collect()

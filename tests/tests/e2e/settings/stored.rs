@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use forge_tests::{TestForge, git};
+use forge_tests::{TestForge, git, text};
 use serde_json::{Value, json};
 
 const SECRETS: [&str; 2] = ["ghp_never_shown_1", "gho_never_shown_2"];
