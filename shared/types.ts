@@ -16,16 +16,16 @@ export interface AdoptedWorktree {
   from: string;
 }
 
-export type AgentSource = "path" | "login_path" | "npx" | "built_in";
-
 /** An option that a variant may have. `choices` belongs to `kind` choice. */
 export interface AgentOption {
   key: string;
   label: string;
-  hint?: string;
   kind: OptionKind;
   choices?: string[];
+  hint?: string;
 }
+
+export type AgentSource = "path" | "login_path" | "npx" | "built_in";
 
 export type AgentState = "ready" | "not_installed" | "not_working" | "not_logged_in";
 
@@ -1149,12 +1149,12 @@ export interface OpenEditor {
   file_path?: string | null;
 }
 
+export type OptionKind = "flag" | "text" | "long_text" | "lines" | "choice";
+
 export interface OtherAction {
   action: "other";
   description: string;
 }
-
-export type OptionKind = "flag" | "text" | "long_text" | "lines" | "choice";
 
 export type OutputFrame = StdoutFrame | StderrFrame | EndFrame;
 

@@ -147,7 +147,7 @@ pub(crate) fn host_of(url: &str) -> String {
 
 impl Reply {
     /// The body of a success; otherwise the error with the server's message.
-    pub fn success(self, url: &str) -> Result<Value, RemoteError> {
+    pub(crate) fn success(self, url: &str) -> Result<Value, RemoteError> {
         if StatusCode::from_u16(self.status).is_ok_and(|status| status.is_success()) {
             return Ok(self.body);
         }

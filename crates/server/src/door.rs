@@ -78,7 +78,7 @@ enum Caller {
 }
 
 impl Guard {
-    pub fn new(door: Door) -> Self {
+    pub(crate) fn new(door: Door) -> Self {
         let tidy = |text: String| text.trim().trim_end_matches('/').to_ascii_lowercase();
         let mut sessions = Sessions::default();
         if let Some(code) = door.login_code {

@@ -71,21 +71,21 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into(), retry_after_s: None }
     }
 
     /// Too many requests for now.
-    pub fn later(retry_after_s: u64, message: impl Into<String>) -> Self {
+    pub(crate) fn later(retry_after_s: u64, message: impl Into<String>) -> Self {
         Self { retry_after_s: Some(retry_after_s), ..Self::new(StatusCode::TOO_MANY_REQUESTS, message) }
     }
 
-    pub fn bad_request(message: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
     /// A rule refuses it, and shipped clients expect a 200 for it.
-    pub fn refused(message: impl Into<String>) -> Self {
+    pub(crate) fn refused(message: impl Into<String>) -> Self {
         Self::new(StatusCode::OK, message)
     }
 }

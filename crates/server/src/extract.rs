@@ -77,25 +77,25 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
 }
 
 impl Params {
-    pub fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    pub fn require(&self, name: &str) -> Result<&str, Fault> {
+    pub(crate) fn require(&self, name: &str) -> Result<&str, Fault> {
         self.get(name)
             .ok_or_else(|| Fault::bad_request(format!("query parameter '{name}' is required but missing")))
     }
 
-    pub fn id<T: FromStr>(&self, name: &str) -> Result<T, Fault> {
+    pub(crate) fn id<T: FromStr>(&self, name: &str) -> Result<T, Fault> {
         parse_id(name, self.require(name)?)
     }
 
-    pub fn optional_id<T: FromStr>(&self, name: &str) -> Result<Option<T>, Fault> {
+    pub(crate) fn optional_id<T: FromStr>(&self, name: &str) -> Result<Option<T>, Fault> {
         self.get(name).map(|given| parse_id(name, given)).transpose()
     }
 
     /// Absent means false.
-    pub fn flag(&self, name: &str) -> Result<bool, Fault> {
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Fault> {
         match self.get(name) {
             None | Some("false" | "0") => Ok(false),
             Some("true" | "1") => Ok(true),
@@ -105,18 +105,18 @@ impl Params {
         }
     }
 
-    pub fn page(&self) -> Result<Page, Fault> {
+    pub(crate) fn page(&self) -> Result<Page, Fault> {
         let limit = self.number("limit", 1, PAGE_MAX)?;
         let offset = self.number("offset", 0, u32::MAX)?.unwrap_or(0);
         Ok(Page { limit, offset })
     }
 
     /// The position from which a stream continues.
-    pub fn after(&self) -> Result<Option<i64>, Fault> {
+    pub(crate) fn after(&self) -> Result<Option<i64>, Fault> {
         self.number("after", 0, i64::MAX)
     }
 
-    pub fn number<N>(&self, name: &str, min: N, max: N) -> Result<Option<N>, Fault>
+    pub(crate) fn number<N>(&self, name: &str, min: N, max: N) -> Result<Option<N>, Fault>
     where
         N: FromStr + PartialOrd + std::fmt::Display,
     {

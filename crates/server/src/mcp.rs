@@ -69,7 +69,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    pub fn new(forge: &Forge, version: &str, shutdown: &CancellationToken) -> Self {
+    pub(crate) fn new(forge: &Forge, version: &str, shutdown: &CancellationToken) -> Self {
         // The door checks `Host` and `Origin`, and has let this request in.
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)

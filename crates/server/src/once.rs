@@ -24,7 +24,7 @@ const KEY_MAX_BYTES: usize = 255;
 pub(crate) struct Key(Option<Arc<Once>>);
 
 impl Key {
-    pub fn once(&self) -> Option<&Once> {
+    pub(crate) fn once(&self) -> Option<&Once> {
         self.0.as_deref()
     }
 }

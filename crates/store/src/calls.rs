@@ -119,7 +119,7 @@ impl Store {
     }
 
     /// Whether the use of a conversation is known from elsewhere: from a run, or from a worker's log.
-    pub async fn is_told_elsewhere(&self, session: &str) -> Result<bool> {
+    pub async fn is_counted_elsewhere(&self, session: &str) -> Result<bool> {
         let sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE session_id = $1) \
              OR EXISTS (SELECT 1 FROM calls WHERE session = $1 AND source = 'log')";
         let row = bind!(sql, session).fetch_one(&mut *self.reader().await?).await?;

@@ -289,7 +289,7 @@ impl Forge {
                 Entry::Now => {
                     self.ensure_directory(&mut workplace).await?;
                     self.refuse_leftovers(&workplace).await?;
-                    self.head(&workplace, &None).await
+                    self.checked_out(&workplace).await?
                 }
                 Entry::Later => None,
             };

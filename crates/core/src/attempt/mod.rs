@@ -67,7 +67,7 @@ impl Forge {
         self.ensure_directory(&mut workplace).await?;
         self.refuse_leftovers(&workplace).await?;
         let action = Action::script(script, ScriptContext::DevServer);
-        let head = self.head(&workplace, &None).await;
+        let head = self.checked_out(&workplace).await?;
         let run = new_run(RunId::random(), RunOwner::Attempt(id), action, head, Entry::Now);
         let mut tx = self.0.store.begin().await?;
         tx.insert_run(&run).await?;

@@ -5,13 +5,15 @@
 //! settled; everything can be said twice.
 
 use forge_types::{
-    Action, Attempt, Lease, Millis, Outcome, Routing, Run, RunOwner, RunPhase, RunReason, RunStatus,
-    TaskStatus, Worker, WorkerPhase,
+    Action, Attempt, Lease, Outcome, Routing, Run, RunOwner, RunPhase, RunStatus, TaskStatus, Worker,
+    WorkerPhase,
 };
 
 use super::queue::Queue;
 use super::worker::run_of;
+use crate::run::new_run;
 use crate::task::moved;
+use crate::worktree::queue::Entry;
 use crate::{Forge, Result};
 
 /// The exit code by which a worker says that it cannot go on without something else, or without a person.
@@ -134,18 +136,10 @@ impl Forge {
             return Ok(attempt.clone());
         }
         let workplace = self.workplace(RunOwner::Attempt(attempt.id)).await?;
-        let now = Millis::now();
+        let prompt = workplace.task.as_ref().map(|task| task.prompt()).unwrap_or_default();
+        let action = Action::agent(prompt, attempt.executor_profile_id.clone(), None);
+        let started_at = worker.started_at.unwrap_or(worker.created_at);
         let mut run = Run {
-            id,
-            owner: RunOwner::Attempt(attempt.id),
-            reason: RunReason::CodingAgent,
-            action: Action::agent(
-                workplace.task.as_ref().map(|task| task.prompt()).unwrap_or_default(),
-                attempt.executor_profile_id.clone(),
-                None,
-            ),
-            before_head: None,
-            after_head: None,
             status: match end {
                 End::Done => RunStatus::Completed,
                 End::NeedsHelp(_) | End::Died(_) => RunStatus::Failed,
@@ -153,18 +147,10 @@ impl Forge {
             },
             phase: RunPhase::Ended,
             exit_code: exit_code(worker).and_then(|code| i32::try_from(code).ok()),
-            dropped: false,
-            session_id: None,
-            summary: None,
-            parked_until: None,
-            unverified: false,
-            commit_error: None,
-            setup_required: false,
-            open_conflicts: Vec::new(),
-            started_at: worker.started_at.unwrap_or(worker.created_at),
-            completed_at: Some(worker.updated_at.max(worker.started_at.unwrap_or(worker.created_at))),
+            started_at,
+            completed_at: Some(worker.updated_at.max(started_at)),
             created_at: attempt.created_at,
-            updated_at: now,
+            ..new_run(id, RunOwner::Attempt(attempt.id), action, None, Entry::Now)
         };
         self.keep_worker_log(worker, &mut run, &workplace.directory).await;
         let committed = self.commit_end(&mut run, &workplace).await;
@@ -174,7 +160,7 @@ impl Forge {
         let cleanup = cleanup.map(|action| {
             let id = forge_types::RunId::random();
             let owner = RunOwner::Attempt(attempt.id);
-            crate::run::new_run(id, owner, action, run.after_head.clone(), crate::worktree::queue::Entry::Now)
+            new_run(id, owner, action, run.after_head.clone(), Entry::Now)
         });
         let mut tx = self.0.store.begin().await?;
         tx.insert_run(&run).await?;

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forge_git::Committed;
+use forge_git::{Committed, GitError};
 use forge_run::fold::{Dialect, Fold, FoldContext, Outcome};
 use forge_run::talk::Script;
 use forge_run::{Exit, ExitReason, Found, Live, Progress, Secrets, Spec, Tail, View};
@@ -382,6 +382,15 @@ impl Forge {
             return Some(commit.clone());
         }
         self.ask(Head { at: workplace.directory.clone() }).await.ok()
+    }
+
+    /// The commit that is checked out; none where there is none yet. A repository that is gone is an error.
+    pub(crate) async fn checked_out(&self, workplace: &Workplace) -> Result<Option<String>> {
+        match self.ask(Head { at: workplace.directory.clone() }).await {
+            Ok(head) => Ok(Some(head)),
+            Err(error @ GitError::NoRepository(_)) => Err(error.into()),
+            Err(_) => Ok(None),
+        }
     }
 
     /// The plain transcript of an ended run, kept beside its journal so that showing it costs no replay.

@@ -90,7 +90,7 @@ mod tests {
         let names: Vec<_> = found.definitions.iter().map(|one| (one.name.as_str(), one.tier)).collect();
         assert_eq!(names, [("alpha", WorkerTier::Premium), ("door", WorkerTier::Budget)]);
         let problems = found.problems.join("\n");
-        for words in ["broken.yaml", "`workers.alpha.colour` is not known", "`size` is not known"] {
+        for words in ["broken.yaml", "`workers.alpha.colour` is unknown", "`size` is unknown"] {
             assert!(problems.contains(words), "{problems}");
         }
         assert_eq!(found.problems.len(), 3, "{problems}");

@@ -3,6 +3,8 @@
 //! Owns the phrases that agents and their providers use for that. Invariant: only the text of a failure is checked,
 //! never an answer, which may mention keys and logins without needing one.
 
+use crate::agents;
+
 /// In lower case. Each phrase is sufficient by itself.
 const SIGNS: &[&str] = &[
     "not logged in",
@@ -29,12 +31,6 @@ const SIGNS: &[&str] = &[
     "using /login",
     "auth login",
     "agent login",
-    "amp login",
-    "claude login",
-    "codex login",
-    "copilot login",
-    "droid login",
-    "gemini login",
     "invalid api key",
     "invalid_api_key",
     "invalid x-api-key",
@@ -76,7 +72,17 @@ const WANTED: &[&str] =
 pub(super) fn wants_setup(failure: &str) -> bool {
     let low = failure.to_lowercase();
     let has = |signs: &[&str]| signs.iter().any(|sign| low.contains(sign));
-    has(SIGNS) || has(KEYS) && has(WANTED)
+    has(SIGNS) || has(KEYS) && has(WANTED) || names_login(&low)
+}
+
+/// Whether it names the command that logs in: `<program> login`.
+fn names_login(low: &str) -> bool {
+    low.match_indices(" login").any(|(at, _)| {
+        let word = low[..at].rsplit(|c: char| c != '-' && !c.is_alphanumeric()).next().unwrap_or_default();
+        agents::ALL
+            .iter()
+            .any(|agent| agent.software.as_ref().is_some_and(|software| software.program == word))
+    })
 }
 
 /// Whether a text that an agent returned as its answer, without having done anything, is such a failure. An answer

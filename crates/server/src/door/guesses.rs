@@ -45,7 +45,7 @@ struct Tries {
 
 impl Guesses {
     /// The comparison is made under the lock, so that parallel requests cannot get around the limit.
-    pub fn judge(
+    pub(crate) fn judge(
         &self,
         address: IpAddr,
         shown: Shown<'_>,

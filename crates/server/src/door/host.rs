@@ -20,7 +20,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub fn of(headers: &HeaderMap) -> Result<Self, Fault> {
+    pub(crate) fn of(headers: &HeaderMap) -> Result<Self, Fault> {
         let mut values = headers.get_all(header::HOST).iter();
         let (Some(value), None) = (values.next(), values.next()) else {
             return Err(denied("Host: exactly one is needed, such as 'localhost:8887'".to_owned()));
@@ -33,7 +33,7 @@ impl Host {
         })
     }
 
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.to_ascii_lowercase();
         let end = match text.starts_with('[') {
             true => text.find(']')? + 1,
@@ -57,7 +57,7 @@ impl Host {
     }
 
     /// Whether `origin` (`scheme://authority`) is the server of this name; a missing port means the scheme's default.
-    pub fn is_origin(&self, origin: &str) -> bool {
+    pub(crate) fn is_origin(&self, origin: &str) -> bool {
         let Some((scheme, authority)) = origin.split_once("://") else { return false };
         let port = match scheme {
             "http" => 80,
@@ -84,11 +84,11 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub fn new(bind: SocketAddr, others: Vec<String>) -> Self {
+    pub(crate) fn new(bind: SocketAddr, others: Vec<String>) -> Self {
         Self { bind, others }
     }
 
-    pub fn check(&self, host: &Host) -> Result<(), Fault> {
+    pub(crate) fn check(&self, host: &Host) -> Result<(), Fault> {
         let is_bound = match host.address {
             // Only a name can be rebound.
             Some(_) if self.bind.ip().is_unspecified() => true,

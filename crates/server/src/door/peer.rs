@@ -48,7 +48,7 @@ pub(crate) enum Sight {
 }
 
 impl Sight {
-    pub fn open(open_to: OpenTo) -> Self {
+    pub(crate) fn open(open_to: OpenTo) -> Self {
         match probe() {
             Ok(()) => Sight::User(own_user()),
             Err(_) if open_to != OpenTo::User => Sight::Address,
@@ -63,7 +63,7 @@ impl Sight {
         }
     }
 
-    pub fn see(self, peer: SocketAddr, local: SocketAddr) -> Peer {
+    pub(crate) fn see(self, peer: SocketAddr, local: SocketAddr) -> Peer {
         let (address, local_address) = (peer.ip().to_canonical(), local.ip().to_canonical());
         let is_loopback = address.is_loopback() && local_address.is_loopback();
         let is_user = is_loopback

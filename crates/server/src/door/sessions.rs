@@ -33,14 +33,14 @@ struct Session {
 
 impl Sessions {
     /// From now on the code opens a session, once.
-    pub fn expect(&mut self, code: String) {
+    pub(crate) fn expect(&mut self, code: String) {
         if self.codes.len() == MOST_CODES {
             self.codes.remove(0);
         }
         self.codes.push(code);
     }
 
-    pub fn open(&mut self, code: &str, now: SystemTime) -> Option<String> {
+    pub(crate) fn open(&mut self, code: &str, now: SystemTime) -> Option<String> {
         let place = self.codes.iter().position(|known| equal(known, code))?;
         self.codes.remove(place);
         if self.open.len() == MOST_SESSIONS {
@@ -57,7 +57,7 @@ impl Sessions {
     }
 
     /// Whether the secret belongs to a session. The session counts as used.
-    pub fn use_one(&mut self, secret: &str, now: SystemTime) -> bool {
+    pub(crate) fn use_one(&mut self, secret: &str, now: SystemTime) -> bool {
         // A clock that was set back ages no session.
         self.open.retain(|session| session.used + LIFETIME > now);
         let Some(mut session) = self.take(secret) else { return false };
@@ -67,11 +67,11 @@ impl Sessions {
     }
 
     /// The token that is cancelled when the session with this secret ends.
-    pub fn end_of(&self, secret: &str) -> Option<CancellationToken> {
+    pub(crate) fn end_of(&self, secret: &str) -> Option<CancellationToken> {
         self.open.iter().find(|session| equal(&session.secret, secret)).map(|session| session.end.clone())
     }
 
-    pub fn end(&mut self, secret: &str) {
+    pub(crate) fn end(&mut self, secret: &str) {
         self.take(secret);
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Patient<S> {
 }
 
 impl<S> Patient<S> {
-    pub fn new(stream: S, limit: Duration) -> Self {
+    pub(crate) fn new(stream: S, limit: Duration) -> Self {
         Self { stream, limit, stalled: None }
     }
 

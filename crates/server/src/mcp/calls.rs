@@ -48,7 +48,7 @@ impl Calls {
     }
 
     /// Records a call that `left` cancels. One without a name ends when its connection does.
-    pub fn begin(&self, headers: Option<&HeaderMap>, id: Value, left: &CancellationToken) -> UnderWay {
+    pub(crate) fn begin(&self, headers: Option<&HeaderMap>, id: Value, left: &CancellationToken) -> UnderWay {
         let name = headers.and_then(|headers| headers.get(NAME_HEADER)).cloned();
         let key = name.map(|name| (name, id));
         if let Some(key) = &key {
@@ -58,7 +58,7 @@ impl Calls {
     }
 
     /// Reads an incoming message: ends the call that it cancels, and returns whether it begins a handshake.
-    pub fn notice(&self, headers: &HeaderMap, body: &[u8]) -> Notice {
+    pub(crate) fn notice(&self, headers: &HeaderMap, body: &[u8]) -> Notice {
         let Ok(Message { method, params }) = serde_json::from_slice(body) else { return Notice::Other };
         match (method.as_str(), headers.get(NAME_HEADER)) {
             ("initialize", _) => Notice::Handshake,

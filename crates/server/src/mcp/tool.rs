@@ -112,12 +112,12 @@ pub(crate) fn find(name: &str) -> Option<&'static Tool> {
 }
 
 impl Tool {
-    pub fn describe(&self) -> rmcp::model::Tool {
+    pub(crate) fn describe(&self) -> rmcp::model::Tool {
         let parameters = Arc::new((self.parameters)());
         rmcp::model::Tool::new(self.name, self.description, parameters).annotate(self.effect.annotations())
     }
 
-    pub async fn answer(&'static self, call: Call, arguments: Value) -> CallToolResult {
+    pub(crate) async fn answer(&'static self, call: Call, arguments: Value) -> CallToolResult {
         let work = (self.call)(call, arguments);
         let outcome = match self.effect {
             Effect::Reads => work.await,

@@ -26,7 +26,7 @@ pub(super) type Built = Result<Board, &'static str>;
 pub(super) static BUILT: Built = include!(concat!(env!("OUT_DIR"), "/board.rs"));
 
 impl Board {
-    pub fn find(&self, path: &str) -> Option<&'static File> {
+    pub(crate) fn find(&self, path: &str) -> Option<&'static File> {
         self.files.iter().find(|file| file.path == path)
     }
 }

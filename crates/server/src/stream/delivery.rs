@@ -54,11 +54,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Delivery {
 
 impl Delivery {
     /// The number after which the client wants frames; a client that sends one gets numbered frames.
-    pub fn after(&self) -> Option<i64> {
+    pub(crate) fn after(&self) -> Option<i64> {
         self.after
     }
 
-    pub async fn send(
+    pub(crate) async fn send(
         self,
         app: &App,
         frames: impl Stream<Item = Result<Batch, Error>> + Send + 'static,

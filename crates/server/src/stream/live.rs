@@ -35,11 +35,11 @@ pub(crate) enum Numbering {
 
 impl Numbering {
     /// Clients that name a position want numbers.
-    pub fn of(after: Option<i64>) -> Self {
+    pub(crate) fn of(after: Option<i64>) -> Self {
         if after.is_some() { Numbering::Numbered } else { Numbering::Plain }
     }
 
-    pub fn seq(self, seq: i64) -> Option<i64> {
+    pub(crate) fn seq(self, seq: i64) -> Option<i64> {
         match self {
             Numbering::Plain => None,
             Numbering::Numbered => Some(seq),

@@ -16,7 +16,7 @@ pub(crate) enum Monitor {
 }
 
 impl Monitor {
-    pub fn of(headers: &HeaderMap) -> Self {
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
         let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
         match agent.is_some_and(|agent| agent.starts_with("Genie-TaskMonitor/")) {
             true => Monitor::Present,
@@ -25,7 +25,7 @@ impl Monitor {
     }
 
     /// `{"type":"log",…}` beside a log entry.
-    pub fn log(self, content: &str) -> Option<String> {
+    pub(crate) fn log(self, content: &str) -> Option<String> {
         (self == Monitor::Present).then(|| {
             let mut text = String::with_capacity(content.len() + 32);
             text.push_str(r#"{"type":"log","content":"#);
@@ -36,7 +36,7 @@ impl Monitor {
     }
 
     /// `{"type":"status",…}` before the end; `run` is `None` when its end is unknown.
-    pub fn status(self, run: Option<&Run>) -> Option<String> {
+    pub(crate) fn status(self, run: Option<&Run>) -> Option<String> {
         let run = run.filter(|_| self == Monitor::Present)?;
         let message = match (run.status, run.exit_code) {
             (RunStatus::Completed, _) => json!({"type": "status", "status": "completed"}),
@@ -49,7 +49,7 @@ impl Monitor {
         Some(message.to_string())
     }
 
-    pub fn finished(self) -> Option<String> {
+    pub(crate) fn finished(self) -> Option<String> {
         (self == Monitor::Present).then(|| r#"{"type":"finished"}"#.to_owned())
     }
 }

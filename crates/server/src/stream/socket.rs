@@ -54,7 +54,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Upgrade {
 }
 
 impl Upgrade {
-    pub fn send(
+    pub(crate) fn send(
         self,
         app: &App,
         frames: impl Stream<Item = Result<Batch, Error>> + Send + 'static,

@@ -55,12 +55,12 @@ async fn a_sum_takes_the_place_of_its_calls_and_reading_again_changes_nothing() 
 #[tokio::test]
 async fn a_session_is_known_by_what_was_noted_of_it() {
     let (store, _dir) = store().await;
-    assert!(!store.is_told_elsewhere("s").await.unwrap());
+    assert!(!store.is_counted_elsewhere("s").await.unwrap());
     let mut tx = store.begin().await.unwrap();
     tx.add_call(&call("t1", line("gpt-5", 10, 1))).await.unwrap();
     assert_eq!(tx.session_usage("s").await.unwrap().input_tokens, 10);
     tx.commit().await.unwrap();
-    assert!(store.is_told_elsewhere("s").await.unwrap());
+    assert!(store.is_counted_elsewhere("s").await.unwrap());
     let lease = Lease {
         workspace: "/w".into(),
         bead: "bd-1".into(),

@@ -375,8 +375,8 @@ fn a_worker_is_started_by_a_form_that_knows_what_there_is() {
     assert_eq!(form.fields[form.focus].key, "workspace");
     press(&mut state, "/work/shop\n\n");
     let Some(Overlay::Confirm { question, .. }) = &state.overlay else { panic!("{:?}", state.overlay) };
-    let said = "Start worker w-1 as door with scripted model none in /work/shop? An agent runs from then on, and that \
-        costs money.";
+    let said =
+        "Start worker w-1 as door with scripted model none in /work/shop? Running the agent costs money.";
     assert_eq!(question, said);
     let effects = press(&mut state, "y");
     let body = json!({"definition": "door", "id": "w-1", "workspace": "/work/shop"});

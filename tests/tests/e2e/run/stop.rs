@@ -56,7 +56,7 @@ async fn a_stop_that_its_keeper_does_not_hear_is_not_called_done() {
     let keeper = u32::try_from(forge.keeper_state(&run)["keeper"]["pid"].as_u64().unwrap()).unwrap();
     signal(keeper, Signal::STOP);
     let told = forge.post(&format!("/api/task-attempts/{attempt}/stop"), &json!({})).await;
-    assert!(told.status == 409 && told.message().contains("may still be at work"), "{}", told.text);
+    assert!(told.status == 409 && told.message().contains("may still be running"), "{}", told.text);
     assert!(is_alive(agent));
     signal(keeper, Signal::CONT);
     let path = format!("/api/execution-processes/{run}");

@@ -293,7 +293,7 @@ async fn definitions_launchers_and_mistakes_are_told() {
     command.args(["worker", "spawn", "idler", "--json"]).current_dir(&workspace);
     let done = output(command).await;
     let err = err(&done);
-    assert!(done.status.success() && err.contains("`workers.one.colour` is not known"), "{err}");
+    assert!(done.status.success() && err.contains("`workers.one.colour` is unknown"), "{err}");
     let worker: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert!(text(&worker["id"]).starts_with("idler-") && worker["tier"] == "free", "{worker:#}");
     assert_eq!(worker["workspace"], dir);

@@ -86,7 +86,7 @@ impl Forge {
         for (Transcript { path, session, began_at }, identity) in found.await? {
             let owner = self.0.store.log_owner(identity.device, identity.inode).await?;
             let is_ours = owner.as_ref().map_or(began_at <= until, |owner| *owner == worker.id);
-            if !is_ours || self.0.store.is_told_elsewhere(&session).await? {
+            if !is_ours || self.0.store.is_counted_elsewhere(&session).await? {
                 continue;
             }
             let (kind, place) = (CallSource::Transcript, place_of(&places, identity).unwrap_or_default());

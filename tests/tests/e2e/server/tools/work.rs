@@ -189,7 +189,7 @@ async fn an_address_that_names_nothing_is_an_error_of_the_protocol() {
     for (uri, words) in [
         (format!("forge://attempt/{project}/logs"), "not found"),
         (format!("forge://project/{project}/moon"), "allowed: forge://attempt/<id>/logs"),
-        ("file:///etc/passwd".to_owned(), "names nothing"),
+        ("file:///etc/passwd".to_owned(), "matches nothing"),
     ] {
         let answer = forge.ask_mcp("resources/read", json!({"uri": uri})).await;
         assert_eq!(answer["result"], Value::Null, "{uri}");
