@@ -22,7 +22,7 @@ test("the figure of the house sees a room that uses one above it, however it doe
   const verb = "\nimpl Forge {\n    pub async fn planted_verb(&self) {}\n}\n";
   fs.writeFileSync(path.join(root, "crates/core/src/attempt/planted.rs"), verb);
   const ways = {
-    legacy: "use crate::legacy::import;",
+    import: "use crate::import::plan;",
     attempt: "fn f(forge: &Forge) { forge.planted_verb(); }",
     run: "fn f(f: &Forge) { f.0.runs; }",
   };

@@ -121,7 +121,7 @@ for (const version of Object.keys(protocols)) {
       );
       await assert.rejects(waits);
       await forge.untilLogged(
-        (line) => line.includes("taken back") && line.includes(attempt_id),
+        (line) => line.includes("was cancelled") && line.includes(attempt_id),
         "the server waits on",
       );
       await call("stop_task_attempt", { attempt_id });

@@ -16,6 +16,12 @@ interface Found {
 
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(source);
+  // What is still fading in is judged as it will be.
+  await page.evaluate(() => {
+    for (const animation of document.getAnimations()) {
+      if (animation.effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY) animation.finish();
+    }
+  });
   const found = await page.evaluate(async (rules) => {
     const { axe } = window as unknown as {
       axe: { run: (context: Document, options: object) => Promise<{ violations: Found[] }> };

@@ -39,7 +39,7 @@ test("what was spent is summed, grouped, led back to its tasks and exported", as
   await page.goto("/costs");
   await expect(page.getByText("$4.00 in total")).toBeVisible();
   const row = (table: string, name: string) =>
-    page.getByRole("table", { name: table }).getByRole("row").filter({ hasText: name });
+    page.getByRole("region", { name: table, exact: true }).getByRole("row").filter({ hasText: name });
   await expect(row("By model", "some-model")).toContainText("$4.00");
   await expect(row("Most expensive tasks", "Dear")).toContainText("75");
   await expectUsable(page);

@@ -44,7 +44,7 @@ test("workers are listed as they are, looked at and stopped, and the death of on
   await startWorker(world, "alpha");
   await startWorker(world, "beta");
   await page.goto("/fleet");
-  const workers = page.getByRole("table", { name: "Workers" });
+  const workers = page.getByRole("region", { name: "Workers", exact: true });
   await expect(workers.getByRole("row")).toHaveCount(3);
   await expectUsable(page);
   await workers.getByRole("link", { name: "alpha" }).click();
@@ -97,7 +97,7 @@ test("beads stand by what can be done with them, are given out, and the decision
   const outcome = async () => (await world.client.request("GET /api/routing/explain", { query }))[0]?.outcome;
   await expect.poll(outcome, { timeout: 60_000 }).toBe("closed");
   await page.getByRole("navigation", { name: "Fleet" }).getByRole("link", { name: "Routing" }).click();
-  const decisions = page.getByRole("table", { name: "Routing decisions" });
+  const decisions = page.getByRole("region", { name: "Routing decisions", exact: true });
   const decision = decisions.getByRole("link", { name: /Lay the floor/ });
   await expect(decision).toBeVisible();
   await expectUsable(page);
