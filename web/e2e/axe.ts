@@ -16,11 +16,15 @@ interface Found {
 
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(source);
-  // What is still fading in is judged as it will be.
-  await page.evaluate(() => {
-    for (const animation of document.getAnimations()) {
-      if (animation.effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY) animation.finish();
-    }
+  // What is still fading in is judged when it is there.
+  await page.evaluate(async () => {
+    const ends = (animation: Animation) => animation.effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY;
+    await Promise.allSettled(
+      document
+        .getAnimations()
+        .filter(ends)
+        .map(({ finished }) => finished),
+    );
   });
   const found = await page.evaluate(async (rules) => {
     const { axe } = window as unknown as {
