@@ -130,8 +130,10 @@ impl Forge {
                 // Worktrees are put away while their repository is still where they know it.
                 for attempt in self.0.store.project_attempts(project.id).await? {
                     self.stop_attempt(attempt.id).await?;
-                    let hold = self.hold(attempt.id, &Directory::of_attempt(&project, &attempt)).await?;
-                    self.retire_ownerless(Owner::Attempt(attempt.id), &hold).await;
+                    if let Some(at) = Directory::recorded_of_attempt(&project, &attempt) {
+                        let hold = self.hold(attempt.id, &at).await?;
+                        self.retire_ownerless(Owner::Attempt(attempt.id), &hold).await;
+                    }
                 }
                 self.delete_project(project.id).await?;
             }

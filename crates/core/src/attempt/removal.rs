@@ -56,7 +56,8 @@ impl Forge {
         let mut held: Vec<(Owner, Hold)> =
             holds.into_iter().map(|(attempt, hold)| (Owner::Attempt(attempt), hold)).collect();
         for errand in &errands {
-            held.push((Owner::Errand(errand.id), self.take_lane(&Directory::of_errand(&project, errand))?));
+            let Some(at) = Directory::recorded_of_errand(&project, errand) else { continue };
+            held.push((Owner::Errand(errand.id), self.take_lane(&at)?));
         }
         let mut tx = self.0.store.begin().await?;
         for attempt in &attempts {

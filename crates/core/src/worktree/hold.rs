@@ -75,8 +75,7 @@ impl Forge {
     ) -> Result<Vec<(AttemptId, Hold)>> {
         let mut holds = Vec::new();
         for attempt in attempts.iter().filter(|attempt| attempt.use_worktree) {
-            if attempt.container_ref.is_some() {
-                let at = Directory::of_attempt(project, attempt);
+            if let Some(at) = Directory::recorded_of_attempt(project, attempt) {
                 holds.push((attempt.id, self.take_free_lane(attempt.id, &at).await?));
             }
         }

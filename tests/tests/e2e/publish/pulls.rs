@@ -252,7 +252,7 @@ async fn a_pull_request_opens_by_itself_when_it_was_asked_for() {
 #[tokio::test]
 #[cfg_attr(
     not(has_gh),
-    ignore = "the program `gh` is missing; `scripts/prepare-system.sh tests` installs it"
+    ignore = "the program `gh` is missing; `scripts/dev/prepare-system.sh tests` installs it"
 )]
 async fn the_login_of_gh_is_used_and_gh_sees_what_forge_made() {
     let world = Published::start(Dialect::Github, None, &[("GH_ENTERPRISE_TOKEN", TOKEN)]).await;

@@ -57,6 +57,16 @@ impl Directory {
         Self::new(repo, errand.container_ref.as_deref().unwrap_or(repo))
     }
 
+    /// The worktree that an attempt has; none where none was recorded, never the user's checkout in its place.
+    pub(crate) fn recorded_of_attempt(project: &Project, attempt: &Attempt) -> Option<Self> {
+        attempt.container_ref.as_ref().map(|path| Self::new(&project.git_repo_path, path))
+    }
+
+    /// The same for an errand.
+    pub(crate) fn recorded_of_errand(project: &Project, errand: &Errand) -> Option<Self> {
+        errand.container_ref.as_ref().map(|path| Self::new(&project.git_repo_path, path))
+    }
+
     /// The user's own checkout of the project.
     pub(crate) fn checkout(project: &Project) -> Self {
         Self::new(&project.git_repo_path, &project.git_repo_path)
