@@ -5,18 +5,18 @@ export type Uuid = string;
 /** RFC 3339 in UTC, with milliseconds. */
 export type Timestamp = string;
 
+/** The kinds of step. */
 export type ActionStep = InitialRequest | FollowUpRequest | ScriptRequest;
 
 export type ActionType = FileReadAction | FileEditAction | CommandRunAction | SearchAction | WebFetchAction | ToolAction | TaskCreateAction | PlanPresentationAction | TodoManagementAction | OtherAction;
 
-/** `from` is where the worktree was. */
+/** Where an attempt works from now on. */
 export interface AdoptedWorktree {
   attempt_id: Uuid;
   path: string;
   from: string;
 }
 
-/** An option that a variant may have. `choices` belongs to `kind` choice. */
 export interface AgentOption {
   key: string;
   label: string;
@@ -25,10 +25,12 @@ export interface AgentOption {
   hint?: string;
 }
 
-export type AgentSource = "path" | "login_path" | "npx" | "built_in";
+/** How an agent program was found. */
+export type AgentSource = "path" | "built_in" | "login_path" | "npx";
 
-export type AgentState = "ready" | "not_installed" | "not_working" | "not_logged_in";
+export type AgentState = "ready" | "not_logged_in" | "not_installed" | "not_working";
 
+/** Something that a person should know. */
 export interface Alert {
   id: Uuid;
   kind: AlertKind;
@@ -50,7 +52,6 @@ export interface AlertEvent {
 
 export type AlertKind = "worker_crashed" | "recovery_exhausted" | "worker_stale" | "task_stuck" | "waits_for_permission" | "context_full" | "memory_high" | "status_bad" | "budget" | "quota" | "queue_empty" | "bead_blocked" | "bead_parked" | "stale_assignee" | "disk_low" | "auto_restart" | "worker_parked" | "worker_recovered";
 
-/** How alerts reach people. */
 export interface AlertSettings {
   min_severity: AlertSeverity;
   bell_on_critical: boolean;
@@ -62,8 +63,20 @@ export interface AlertSettings {
   escalate_after_mins: number;
 }
 
+export interface AlertSettingsChange {
+  bell_interval_secs?: number | null;
+  bell_on_critical?: boolean | null;
+  bell_on_warning?: boolean | null;
+  command?: string[] | null;
+  desktop?: boolean | null;
+  escalate_after_mins?: number | null;
+  min_severity?: AlertSeverity | null;
+  webhook?: string | null;
+}
+
 export type AlertSeverity = "info" | "warning" | "critical";
 
+/** A question with its state. */
 export interface Approval extends ApprovalStatus {
   id: Uuid;
   tool_name: string;
@@ -90,6 +103,7 @@ export interface ApprovalStatus {
 
 export type ApprovalWord = "pending" | "approved" | "denied" | "timed_out";
 
+/** A bead that a worker holds. */
 export interface AssignedBead {
   workspace: string;
   id: string;
@@ -121,6 +135,7 @@ export interface AttemptDiff {
   truncated: boolean;
 }
 
+/** The drafts of one attempt. */
 export interface AttemptDrafts {
   follow_up: Draft;
   retry: Draft | null;
@@ -133,6 +148,7 @@ export interface AttemptEvent {
   data: TaskAttempt;
 }
 
+/** How an attempt is to be started. */
 export interface AttemptOptions {
   executor_profile_id: ProfileChoice;
   auto_pr?: boolean | null;
@@ -141,6 +157,7 @@ export interface AttemptOptions {
   use_worktree?: boolean | null;
 }
 
+/** State of the newest agent run of an attempt. */
 export type AttemptStatus = "pending" | "running" | "completed" | "failed" | "stopped";
 
 export interface AuthRequired {
@@ -189,13 +206,13 @@ export interface BeadDependency {
   type?: string;
 }
 
+/** A dependency; `added` is false when it already existed. */
 export interface BeadLink {
   bead: string;
   depends_on: string;
   added: boolean;
 }
 
-/** `parked` is why it waits for a person. */
 export interface BeadStanding {
   ready: boolean;
   blocked_by: string[];
@@ -205,18 +222,19 @@ export interface BeadStanding {
   task_id: Uuid | null;
 }
 
+/** A dependency; `removed` is false when there was none. */
 export interface BeadUnlink {
   bead: string;
   depends_on: string;
   removed: boolean;
 }
 
+/** Selects a workspace of beads. Without either field: the only workspace that has any. */
 export interface BeadsOf {
   project_id?: Uuid | null;
   workspace?: string | null;
 }
 
-/** `left_open`: conflicted files that the agent's last turn left as they are; ask again, resolve them yourself, or abort. `no_remote`: there is no remote; add one with `git remote add origin <url>`. */
 export interface BranchStatus {
   commits_behind: number | null;
   commits_ahead: number | null;
@@ -235,12 +253,14 @@ export interface BranchStatus {
   no_remote?: boolean;
 }
 
+/** How a launcher takes its arguments. The environment is the same for all. */
 export type CallStyle = "positional" | "flags" | "model-workspace-session";
 
 export interface ChangeTargetBranch {
   new_target_branch: string;
 }
 
+/** A changed file without its contents. */
 export interface ChangedFile {
   path: string;
   old_path: string | null;
@@ -257,6 +277,7 @@ export interface CloseBead extends BeadsOf {
   reason: string;
 }
 
+/** When a bead counts as done. */
 export type CloseOn = "success" | "merge";
 
 export interface CommandResult {
@@ -274,6 +295,7 @@ export interface CommentBead extends BeadsOf {
   text: string;
 }
 
+/** A commit compared with the HEAD of an attempt. */
 export interface CommitComparison {
   head_oid: string;
   target_oid: string;
@@ -289,37 +311,38 @@ export interface CommitInfo {
   committed_at: Timestamp;
 }
 
-/** The user's settings; secrets are masked. */
 export interface Config {
   config_version: string;
   theme: Theme;
   executor_profile: ExecutorProfileId;
   disclaimer_acknowledged: boolean;
-  onboarding_acknowledged: boolean;
-  github_login_acknowledged: boolean;
-  telemetry_acknowledged: boolean;
   notifications: NotificationSettings;
   editor: EditorSettings;
   github: GithubSettings;
+  auto_resume: boolean;
+  git_branch_prefix: string;
+  fleet: FleetSettings;
+  budget_warning_percent: number;
+  budget_critical_percent: number;
+  onboarding_acknowledged: boolean;
+  github_login_acknowledged: boolean;
+  telemetry_acknowledged: boolean;
   analytics_enabled: boolean | null;
   contact_email_opt_in: boolean | null;
   contact_username_opt_in: boolean | null;
   workspace_dir: string | null;
   last_app_version: string | null;
   show_release_notes: boolean;
-  auto_resume: boolean;
   language: Language;
-  git_branch_prefix: string;
   showcases: Showcases;
-  fleet: FleetSettings;
-  budget_warning_percent: number;
-  budget_critical_percent: number;
   max_cost_usd_per_day?: number;
   max_cost_usd_per_month?: number;
 }
 
+/** A git operation that has stopped in the middle. */
 export type ConflictOp = "rebase" | "merge" | "cherry_pick" | "revert";
 
+/** Which attempts of a project would conflict, judged by their commits. */
 export interface ConflictReport {
   target: TargetConflict[];
   pairs: PairConflict[];
@@ -328,6 +351,7 @@ export interface ConflictReport {
   skipped: number;
 }
 
+/** Whose worktree a path is in. */
 export interface ContainerInfo {
   attempt_id: Uuid;
   task_id: Uuid;
@@ -347,6 +371,7 @@ export interface CreateAndStartTaskHere extends AttemptOptions {
   task: CreateTaskHere;
 }
 
+/** A question from outside the engine. */
 export interface CreateApproval {
   tool_name: string;
   tool_input: unknown;
@@ -432,6 +457,7 @@ export interface DeniedStatus {
   reason: string | null;
 }
 
+/** What the user needs to finish the login on GitHub's page. */
 export interface DeviceStart {
   user_code: string;
   verification_uri: string;
@@ -439,7 +465,7 @@ export interface DeviceStart {
   interval: number;
 }
 
-/** One changed file. Contents are left out for large and binary files and when only figures are requested. */
+/** One changed file. Contents are omitted for large and binary files and when only figures are requested. */
 export interface Diff {
   change: DiffChange;
   oldPath: string | null;
@@ -464,13 +490,15 @@ export interface DiffEntry {
   content: Diff;
 }
 
+export type DigestStatus = "RUNNING" | "COMPLETED" | "FAILED" | "KILLED";
+
 export interface DirectMerge {
   type: "direct";
   id: Uuid;
   task_attempt_id: Uuid;
+  merge_commit: string;
   target_branch_name: string;
   created_at: Timestamp;
-  merge_commit: string;
 }
 
 export interface DirectoryEntry {
@@ -486,23 +514,26 @@ export interface DirectoryListing {
   current_path: string;
 }
 
-/** An absent field stays as it is; null removes a limit or an agent. */
+/** Absent fields stay as they are; null removes a limit or an agent. */
 export interface DispatchChange {
-  close_on?: CloseOn;
+  close_on?: CloseOn | null;
   enabled?: boolean | null;
   executor_profile_id?: ProfileChoice | null;
-  landing?: DispatchLanding;
+  landing?: DispatchLanding | null;
   max_workers?: number | null;
   mirror?: boolean | null;
-  mode?: DispatchMode;
+  mode?: DispatchMode | null;
   tasks?: boolean | null;
   worker?: string | null;
 }
 
-export type DispatchLanding = "review" | "merge" | "pr";
+/** What happens to the branch when the agent succeeds. */
+export type DispatchLanding = "merge" | "review" | "pr";
 
+/** What works on a bead. */
 export type DispatchMode = "attempt" | "worker";
 
+/** The result of a round. */
 export interface DispatchReport {
   project_id: Uuid;
   workspace: string;
@@ -511,12 +542,13 @@ export interface DispatchReport {
   waiting: WaitingBead[];
 }
 
+/** One round of giving out beads. */
 export interface DispatchRequest extends DispatchChange {
   project_id: Uuid;
   dry_run?: boolean;
 }
 
-/** How the beads of a project are given to agents; `has_beads`: whether it has any. */
+/** The rule of a project, and whether it keeps beads that could be given out. */
 export interface DispatchRule {
   enabled: boolean;
   mode: DispatchMode;
@@ -541,7 +573,6 @@ export interface DispatchedBead {
   worker?: string;
 }
 
-/** A prompt that was written but not sent. */
 export interface Draft {
   id: Uuid;
   task_attempt_id: Uuid;
@@ -557,7 +588,7 @@ export interface Draft {
   retry_process_id?: Uuid;
 }
 
-/** Absent and null keep the stored value. */
+/** A change of a draft; absent and null keep what is stored. */
 export interface DraftChange {
   image_ids?: Uuid[] | null;
   prompt?: string | null;
@@ -566,6 +597,7 @@ export interface DraftChange {
   version?: number | null;
 }
 
+/** A draft as responses about one draft show it; streams show the whole [`Draft`]. */
 export interface DraftResponse {
   task_attempt_id: Uuid;
   draft_type: DraftType;
@@ -585,11 +617,17 @@ export interface DraftsDocument {
   drafts: Record<string, AttemptDrafts>;
 }
 
-/** Without line numbers those of the diff are placeholders. */
 export interface EditChange {
   action: "edit";
   unified_diff: string;
   has_line_numbers: boolean;
+}
+
+export interface EditorChange {
+  custom_command?: string | null;
+  editor_type?: EditorType | null;
+  remote_ssh_host?: string | null;
+  remote_ssh_user?: string | null;
 }
 
 export interface EditorSettings {
@@ -599,6 +637,10 @@ export interface EditorSettings {
   remote_ssh_user: string | null;
 }
 
+/** The editors that can be chosen. */
+export type EditorType = "VS_CODE" | "CURSOR" | "WINDSURF" | "INTELLI_J" | "ZED" | "XCODE" | "CUSTOM";
+
+/** Present for an editor that opens by a link. */
 export interface EditorUrl {
   url: string | null;
 }
@@ -640,7 +682,7 @@ export type ErrorWord = "setup_required" | "other";
 /** Something that happened; `seq` is its number in the server's log. */
 export type EventFrame = HelloFrame | PatchEvent | ApprovalEvent | WorkerEvent | WorkerRemovedEvent | AlertEvent | RoutingEvent | ProjectEvent | ProjectRemovedEvent | AttemptEvent;
 
-/** One process of an attempt: a script or a turn of its agent. `output` is the transcript, only of the newest one. `parked_until`: it waits, or waited, for its provider. `unverified`: the agent reported success and nothing shows that it did anything. `commit_error`: why its work is not committed yet; it stays in the worktree and the commit is tried again. `setup_required`: the agent has to be installed, logged in or given a key first. `open_conflicts`: files in which the agent left conflicts open. */
+/** One process of an attempt: a script or a turn of its agent. */
 export interface ExecutionProcess {
   id: Uuid;
   task_attempt_id: Uuid | null;
@@ -664,7 +706,6 @@ export interface ExecutionProcess {
   unverified?: boolean;
 }
 
-/** An agent invocation without a task. */
 export interface ExecutionRun {
   id: Uuid;
   project_id: Uuid;
@@ -679,11 +720,13 @@ export interface ExecutionRun {
   updated_at: Timestamp;
 }
 
+/** One step and the step that follows it when this one succeeds. */
 export interface ExecutorAction {
   typ: ActionStep;
   next_action: ExecutorAction | null;
 }
 
+/** An agent with a variant and, for one attempt, a model. */
 export interface ExecutorProfileId {
   executor: string;
   model?: string | null;
@@ -702,6 +745,7 @@ export interface ExitSuccess {
   success: boolean;
 }
 
+/** A request that was not served. */
 export interface Failure {
   success: boolean;
   data: null;
@@ -709,7 +753,8 @@ export interface Failure {
   message: string | null;
 }
 
-export type Fallback = "up" | "down" | "both" | "none";
+/** Which tier is tried next when a tier is unavailable, always by one step. */
+export type Fallback = "up" | "down" | "none" | "both";
 
 export type FileChange = WriteChange | DeleteChange | RenameChange | EditChange;
 
@@ -722,6 +767,28 @@ export interface FileEditAction {
 export interface FileReadAction {
   action: "file_read";
   path: string;
+}
+
+/** A partial change; an absent key keeps the stored value. */
+export interface FleetChange {
+  alerts?: AlertSettingsChange | null;
+  caps?: TierCapsInput | null;
+  fallback?: Fallback | null;
+  health?: HealthChange | null;
+  launcher_dir?: string | null;
+  max_failures?: number | null;
+  max_load_per_core?: number | null;
+  max_workers?: number | null;
+  min_free_disk_mb?: number | null;
+  min_free_memory_mb?: number | null;
+  models?: TierModelsInput | null;
+  no_change_ok?: string[] | null;
+  priority_tiers?: PriorityTiersInput | null;
+  recovery?: RecoveryChange | null;
+  socket?: string | null;
+  status_keep_days?: number | null;
+  stop_at_budget?: boolean | null;
+  workspaces?: string[] | null;
 }
 
 export interface FleetSettings {
@@ -745,7 +812,6 @@ export interface FleetSettings {
   status_keep_days: number;
 }
 
-/** An absent variant keeps the last one, null selects the default. `fresh` begins a new conversation. */
 export interface FollowUp {
   prompt: string;
   force_when_dirty?: boolean | null;
@@ -777,17 +843,19 @@ export interface ForgeAgent {
   updated_at: Timestamp;
 }
 
+/** Settings of the forge group, for all projects or for one. */
 export interface ForgeSettings {
   omni_enabled: boolean;
   omni_config: OmniConfig | null;
 }
 
+/** A change of the settings: absent keys keep, null clears. */
 export interface ForgeSettingsChange {
-  omni_config?: Record<string, unknown> | null;
-  omni_enabled?: boolean;
+  omni_config?: OmniChange | null;
+  omni_enabled?: boolean | null;
 }
 
-/** An agent program on this machine. `keys` names variables, `install` and `log_in` are commands; `ready`: it is installed, reports its version, and has a key or a login. `ACP` is listed only when a profile names its command. An executor that is not listed cannot be started. */
+/** What this machine has of one agent program. */
 export interface FoundAgent {
   executor: string;
   name: string;
@@ -799,12 +867,12 @@ export interface FoundAgent {
   keys: string[];
   logged_in: boolean;
   ready: boolean;
+  state: AgentState;
   install: string;
   log_in: string | null;
-  state?: AgentState;
 }
 
-/** Frames after a number, for clients that cannot use streams; `more` is true when there are more right now. */
+/** Frames after a number, for clients that cannot use streams. */
 export interface FramePage {
   frames: StreamFrame[];
   finished: boolean;
@@ -822,6 +890,7 @@ export interface GarbageRequest {
   older_than_h?: number | null;
 }
 
+/** A local or remote-tracking branch (the wire calls it a git branch). */
 export interface GitBranch {
   name: string;
   is_current: boolean;
@@ -829,6 +898,15 @@ export interface GitBranch {
   last_commit_date: Timestamp;
 }
 
+export interface GithubChange {
+  default_pr_base?: string | null;
+  oauth_token?: string | null;
+  pat?: string | null;
+  primary_email?: string | null;
+  username?: string | null;
+}
+
+/** Tokens are in clear here and in the file (mode 600); whoever shows settings masks them. */
 export interface GithubSettings {
   pat: string | null;
   oauth_token: string | null;
@@ -843,10 +921,18 @@ export interface Health {
   memory_mb: number | null;
 }
 
-export type HealthFinding = "process_gone" | "agent_gone" | "session_gone" | "stale" | "task_stuck" | "memory_high" | "waits_for_permission" | "rate_limited" | "context_full" | "says_failed" | "says_stopped" | "says_error" | "recovery_exhausted";
+export interface HealthChange {
+  check_interval_secs?: number | null;
+  max_recovery_attempts?: number | null;
+  memory_limit_mb?: number | null;
+  stale_threshold_secs?: number | null;
+}
+
+export type HealthFinding = "process_gone" | "agent_gone" | "session_gone" | "stale" | "task_stuck" | "memory_high" | "waits_for_permission" | "rate_limited" | "context_full" | "recovery_exhausted" | "says_failed" | "says_stopped" | "says_error";
 
 export type HealthLevel = "healthy" | "degraded" | "critical" | "failed";
 
+/** When a worker counts as unhealthy; the defaults are those of the documentation. */
 export interface HealthMonitorConfig {
   check_interval_secs: number;
   stale_threshold_secs: number;
@@ -876,6 +962,7 @@ export interface Image {
   updated_at: Timestamp;
 }
 
+/** What an import did, or would do. */
 export interface ImportReport {
   source: string;
   path: string | null;
@@ -888,7 +975,7 @@ export interface ImportReport {
   attempts: ImportedAttempt[];
 }
 
-/** `worktrees`: what happens to worktrees of the other system that still exist. */
+/** Asks the server to read another system's data. */
 export interface ImportRequest {
   kind: string;
   dry_run?: boolean;
@@ -897,6 +984,7 @@ export interface ImportRequest {
   worktrees?: OldWorktrees;
 }
 
+/** Something that was not imported, and why. */
 export interface ImportSkipped {
   kind: string;
   key: string;
@@ -904,9 +992,10 @@ export interface ImportSkipped {
   reason: string;
 }
 
+/** How a project of the source corresponds to one of Forge. */
 export type ImportStanding = "new" | "merged" | "known";
 
-/** `changed` were here and were updated. */
+/** How many of a kind there were. */
 export interface ImportTally {
   new: number;
   known: number;
@@ -914,6 +1003,7 @@ export interface ImportTally {
   changed?: number;
 }
 
+/** Which attempt an attempt of the source is now. */
 export interface ImportedAttempt {
   key: string;
   attempt_id: Uuid;
@@ -921,6 +1011,7 @@ export interface ImportedAttempt {
   project_id: Uuid;
 }
 
+/** What became of one project. */
 export interface ImportedProject {
   id: Uuid;
   name: string;
@@ -932,8 +1023,8 @@ export interface ImportedProject {
   merges: ImportTally;
   images: ImportTally;
   templates: ImportTally;
+  agents: ImportTally;
   log_bytes: number;
-  agents?: ImportTally;
 }
 
 export interface InitialRequest {
@@ -950,6 +1041,7 @@ export interface IssueLink {
   url: string;
 }
 
+/** Where a retired worktree went. */
 export interface KeptWorktree {
   attempt_id: Uuid;
   reference: string;
@@ -957,7 +1049,7 @@ export interface KeptWorktree {
   trash: string | null;
 }
 
-/** What a form for the variants of an agent needs to know. A built-in variant can be changed, not removed. */
+/** What a form for the variants of an agent needs to know. */
 export interface KnownAgent {
   options: AgentOption[];
   built_in_variants: string[];
@@ -973,13 +1065,14 @@ export interface LauncherAnswer {
   bead_title: string | null;
 }
 
-/** `shipped`: it is unchanged since it came with Forge. */
+/** A launcher that workers can be started with. */
 export interface LauncherFile {
   name: string;
   path: string;
   shipped: boolean;
 }
 
+/** Who works on a bead. Forge's own record, whatever the tracker says. */
 export interface Lease {
   workspace: string;
   bead: string;
@@ -993,11 +1086,17 @@ export interface LinkBead extends BeadsOf {
   type?: string | null;
 }
 
+/** An attempt as lists show it, under the name of its task. */
 export interface ListedAttempt extends TaskAttempt {
   task_title: string;
 }
 
-/** Workers that are not managed are sessions of others, which Forge leaves alone. */
+/** A project in a list. */
+export interface ListedProject extends Project {
+  task_counts?: Record<string, number>;
+}
+
+/** A worker, and what is seen of it right now. Workers that are not managed are sessions of others, which Forge leaves alone. */
 export interface ListedWorker extends Worker {
   managed: boolean;
   has_session: boolean;
@@ -1014,6 +1113,9 @@ export interface LoginLink {
   path: string;
 }
 
+/** What the text was found in. */
+export type MatchType = "FileName" | "DirectoryName" | "FullPath";
+
 export interface McpAnswer {
   mcp_config: McpConfig;
   config_path: string;
@@ -1028,15 +1130,13 @@ export interface McpConfig {
   is_toml_config: boolean;
 }
 
-/** A record that an attempt's work landed, or is on its way as a pull request. */
 export type Merge = DirectMerge | PrMerge;
 
-/** `message` is the commit message. */
 export interface MergeAttempt {
   message?: string | null;
 }
 
-/** What a model costs and how fast it is. */
+/** What a model costs and how it serves. */
 export interface ModelPerformance {
   model: string;
   call_count: number;
@@ -1047,7 +1147,7 @@ export interface ModelPerformance {
   cache_hit_rate: number | null;
 }
 
-/** What the current month (UTC) has cost. */
+/** What the current month (UTC) has cost in total. */
 export interface MonthSpending {
   month: string;
   spent_usd: number;
@@ -1069,7 +1169,6 @@ export interface Neuron {
   attempt: TaskAttempt | null;
 }
 
-/** One readable step of what an agent did. */
 export interface NormalizedEntry {
   timestamp: string | null;
   entry_type: EntryType;
@@ -1082,16 +1181,23 @@ export interface NormalizedLogEntry {
   content: NormalizedEntry;
 }
 
+/** A message that an attempt ended. */
 export interface Notification {
   id: Uuid;
   task_id: Uuid;
   notification_type: string;
-  status: string;
+  status: NotificationStatus;
   message: string;
   error_message: string | null;
   sent_at: Timestamp | null;
   created_at: Timestamp;
   metadata: Record<string, unknown>;
+}
+
+export interface NotificationChange {
+  push_enabled?: boolean | null;
+  sound_enabled?: boolean | null;
+  sound_file?: SoundFile | null;
 }
 
 export interface NotificationSettings {
@@ -1100,11 +1206,23 @@ export interface NotificationSettings {
   sound_file: SoundFile;
 }
 
+export type NotificationStatus = "pending" | "processing" | "sent" | "skipped" | "failed";
+
 export interface Notifications {
   notifications: Notification[];
 }
 
+/** What happens to worktrees of the other system that still exist. */
 export type OldWorktrees = "leave" | "adopt";
+
+export interface OmniChange {
+  api_key?: string | null;
+  enabled?: boolean | null;
+  host?: string | null;
+  instance?: string | null;
+  recipient?: string | null;
+  recipient_type?: RecipientType | null;
+}
 
 export interface OmniConfig {
   enabled: boolean;
@@ -1112,9 +1230,10 @@ export interface OmniConfig {
   api_key: string | null;
   instance: string | null;
   recipient: string | null;
-  recipient_type: string | null;
+  recipient_type: RecipientType | null;
 }
 
+/** A messenger account of the gateway. */
 export interface OmniInstance {
   instance_name: string;
   channel_type: string;
@@ -1128,6 +1247,7 @@ export interface OmniInstances {
   error?: string;
 }
 
+/** An address and a key of Omni to try. */
 export interface OmniProbe {
   host: string;
   api_key: string;
@@ -1144,6 +1264,7 @@ export interface OmniStatus {
   config: OmniConfig | null;
 }
 
+/** Open a project, or a file of it, in an editor. */
 export interface OpenEditor {
   editor_type?: string | null;
   file_path?: string | null;
@@ -1158,13 +1279,14 @@ export interface OtherAction {
 
 export type OutputFrame = StdoutFrame | StderrFrame | EndFrame;
 
+/** Two attempts; the second to land will conflict. */
 export interface PairConflict {
   attempts: Uuid[];
   branches: string[];
   files: string[];
 }
 
-/** A model that was unavailable. */
+/** A model that was unavailable, and why. */
 export interface PassedOver {
   model: string;
   tier: WorkerTier;
@@ -1177,7 +1299,7 @@ export interface PatchEvent {
   data: PatchOp[];
 }
 
-/** `seq` is present when the stream was requested with `after`. */
+/** Changes of the document that a stream builds. */
 export interface PatchFrame {
   JsonPatch: PatchOp[];
   seq?: number;
@@ -1192,12 +1314,12 @@ export interface PatchOp {
 
 export type PatchWord = "add" | "replace" | "remove";
 
-/** With `freeze` its processes are stopped too. */
 export interface PauseWorker {
   freeze?: boolean;
   reason?: string;
 }
 
+/** A waiting question, with the names of both generations of clients. */
 export interface PendingApproval {
   id: Uuid;
   approval_id: Uuid;
@@ -1253,13 +1375,14 @@ export interface PrMerge {
   type: "pr";
   id: Uuid;
   task_attempt_id: Uuid;
-  target_branch_name: string;
   created_at: Timestamp;
+  target_branch_name: string;
   pr_info: PrInfo;
 }
 
 export type PrStatus = "open" | "merged" | "closed" | "unknown";
 
+/** P0, the most urgent, to P4. */
 export interface PriorityTiers {
   P0: WorkerTier;
   P1: WorkerTier;
@@ -1268,14 +1391,23 @@ export interface PriorityTiers {
   P4: WorkerTier;
 }
 
-/** A process as its attempt shows it; its status is in capitals here. */
+/** P0, the most urgent, to P4. */
+export interface PriorityTiersInput {
+  P0?: WorkerTier;
+  P1?: WorkerTier;
+  P2?: WorkerTier;
+  P3?: WorkerTier;
+  P4?: WorkerTier;
+}
+
+/** A process as its attempt shows it. */
 export interface ProcessDigest {
   id: Uuid;
-  status: string;
+  status: DigestStatus;
   normalized_logs: TextEntry[];
 }
 
-/** A process that cannot be confused with another one. */
+/** A process that cannot be confused with another one of the same number. */
 export interface ProcessMark {
   pid: number;
   start_time: number;
@@ -1295,7 +1427,6 @@ export interface ProfilesFile {
   path: string;
 }
 
-/** A repository. `task_counts`, by status, is present in a list that was requested with `counts`. */
 export interface Project {
   id: Uuid;
   name: string;
@@ -1309,7 +1440,6 @@ export interface Project {
   created_at: Timestamp;
   updated_at: Timestamp;
   max_cost_usd?: number;
-  task_counts?: Record<string, number>;
 }
 
 export interface ProjectEvent {
@@ -1324,12 +1454,14 @@ export interface ProjectRemovedEvent {
   data: Uuid;
 }
 
+/** The result of a pull into the project's checkout. */
 export interface Pulled {
   success: boolean;
   message: string;
   details?: string;
 }
 
+/** Requests that a draft is sent as soon as nothing runs, or withdraws that. */
 export interface QueueDraft {
   queued: boolean;
   expected_queued?: boolean | null;
@@ -1337,7 +1469,7 @@ export interface QueueDraft {
   prompt?: string | null;
 }
 
-/** A chunk of output; chunks are not lines. One that is not UTF-8 has its bytes in base64, in numbered streams. */
+/** A chunk of output; chunks are not lines. */
 export interface RawLogEntry {
   type: RawLogWord;
   content: string;
@@ -1353,18 +1485,37 @@ export interface Ready {
   message: string;
 }
 
-/** A bead of the worker's workspace that is ready. */
 export interface ReassignWorker {
   bead: string;
 }
 
+/** Both names default to the attempt's target branch. */
 export interface RebaseAttempt {
   new_base_branch?: string | null;
   old_base_branch?: string | null;
 }
 
-export type RecoveryPolicy = "disabled" | "notify" | "auto";
+export type RecipientType = "PhoneNumber" | "UserId";
 
+export interface RecoveryChange {
+  at_once?: number | null;
+  dead_worker_policy?: RecoveryPolicy | null;
+  max_pause_secs?: number | null;
+  max_restart_attempts?: number | null;
+  memory_kill_mb?: number | null;
+  memory_policy?: RecoveryPolicy | null;
+  pause_secs?: number | null;
+  stale_assignee_mins?: number | null;
+  stale_assignee_policy?: RecoveryPolicy | null;
+  stuck_after_mins?: number | null;
+  stuck_task_policy?: RecoveryPolicy | null;
+  window_secs?: number | null;
+}
+
+/** What may be done about a problem automatically. */
+export type RecoveryPolicy = "disabled" | "auto" | "notify";
+
+/** What happens to a worker that died or makes no progress, and to beads that nobody works on. */
 export interface RecoveryRules {
   dead_worker_policy: RecoveryPolicy;
   max_restart_attempts: number;
@@ -1380,14 +1531,14 @@ export interface RecoveryRules {
   stale_assignee_mins: number;
 }
 
-/** `first_commit` is the branch on which an empty first commit was made, because the repository had none. */
+/** A project that was just added, and what Forge had to do for that. */
 export interface RegisteredProject extends Project {
   first_commit?: string;
 }
 
 export interface Release {
   tag_name: string;
-  name: string;
+  name: string | null;
   body: string | null;
   prerelease: boolean;
   created_at: string;
@@ -1399,6 +1550,7 @@ export interface ReleaseBead extends BeadsOf {
   comment?: string | null;
 }
 
+/** An attempt whose branch is free. */
 export interface ReleasedWorktree {
   attempt_id: Uuid;
   path: string | null;
@@ -1412,13 +1564,14 @@ export interface RenameChange {
 
 export interface ReplaceProcess {
   prompt: string;
-  executor_profile_id?: ProfileChoice;
+  executor_profile_id?: ProfileChoice | null;
   force_when_dirty?: boolean | null;
   perform_git_reset?: boolean | null;
   process_id?: Uuid | null;
   variant?: string | null;
 }
 
+/** What a replacement did. */
 export interface ReplaceProcessResult {
   deleted_count: number;
   git_reset_needed: boolean;
@@ -1427,22 +1580,26 @@ export interface ReplaceProcessResult {
   new_execution_id: Uuid | null;
 }
 
+/** An answer in either form. */
 export type RespondToApproval = NativeAnswer | PlainAnswer;
+
+/** Where the files of a restored worktree came from. */
+export type RestoreSource = "trash" | "snapshot";
 
 export interface RestoredWorktree {
   attempt_id: Uuid;
   path: string;
-  from: string;
+  from: RestoreSource;
   missing: string[];
 }
 
 export interface RouteList {
   version: string;
-  routes: Record<string, unknown>;
+  routes: Record<string, string[]>;
   note: string;
 }
 
-/** Which agent got a piece of work, why, and the result. */
+/** A decision, its expected result and its actual result. */
 export interface Routing {
   id: Uuid;
   workspace: string;
@@ -1478,17 +1635,22 @@ export interface RoutingEvent {
   data: Routing;
 }
 
+/** The result of work that was given to a worker. */
 export type RoutingOutcome = "closed" | "released" | "parked";
 
+/** The reason of a decision. */
 export type RoutingReason = "priority_match" | "cost_optimization" | "availability" | "specialized" | "fallback";
 
+/** Why a run exists. */
 export type RunReason = "setupscript" | "cleanupscript" | "codingagent" | "devserver";
 
+/** What clients see. */
 export type RunStatus = "running" | "completed" | "failed" | "killed";
 
+/** A change of a draft; a bare string is its prompt. */
 export type SaveDraft = string | DraftChange;
 
-/** Points; together at most 100. */
+/** The parts of a score, in points; together at most 100. */
 export interface ScoreComponents {
   priority: number;
   type: number;
@@ -1496,12 +1658,16 @@ export interface ScoreComponents {
   availability: number;
 }
 
+/** Why a script runs. */
 export type ScriptContext = "SetupScript" | "CleanupScript" | "DevServer";
+
+/** The only script language of the contract. */
+export type ScriptLanguage = "Bash";
 
 export interface ScriptRequest {
   type: "ScriptRequest";
   script: string;
-  language: "Bash";
+  language: ScriptLanguage;
   context: ScriptContext;
 }
 
@@ -1510,31 +1676,65 @@ export interface SearchAction {
   query: string;
 }
 
+/** A file or directory whose path contains what was searched for. */
 export interface SearchResult {
   path: string;
   is_file: boolean;
-  match_type: string;
+  match_type: MatchType;
 }
 
 export interface SendToWorker {
   line: string;
 }
 
+/** Change or remove the limit of what an attempt may cost. */
 export interface SetBudget {
   max_cost_usd: number | null;
 }
 
+/** Install an agent's program and log it in, then let the agent continue. */
 export interface SetUpAgent {
   executor_profile_id: ProfileChoice;
+}
+
+export interface SettingsChange {
+  analytics_enabled?: boolean | null;
+  auto_resume?: boolean | null;
+  budget_critical_percent?: number | null;
+  budget_warning_percent?: number | null;
+  contact_email_opt_in?: boolean | null;
+  contact_username_opt_in?: boolean | null;
+  disclaimer_acknowledged?: boolean | null;
+  editor?: EditorChange | null;
+  executor_profile?: ProfileChoice | null;
+  fleet?: FleetChange | null;
+  git_branch_prefix?: string | null;
+  github?: GithubChange | null;
+  github_login_acknowledged?: boolean | null;
+  language?: Language | null;
+  last_app_version?: string | null;
+  max_cost_usd_per_day?: number | null;
+  max_cost_usd_per_month?: number | null;
+  notifications?: NotificationChange | null;
+  onboarding_acknowledged?: boolean | null;
+  show_release_notes?: boolean | null;
+  showcases?: ShowcasesChange | null;
+  telemetry_acknowledged?: boolean | null;
+  theme?: Theme | null;
+  workspace_dir?: string | null;
 }
 
 export interface Showcases {
   seen_features: string[];
 }
 
+export interface ShowcasesChange {
+  seen_features?: string[] | null;
+}
+
 export type SoundFile = "ABSTRACT_SOUND1" | "ABSTRACT_SOUND2" | "ABSTRACT_SOUND3" | "ABSTRACT_SOUND4" | "GENIE_NOTIFY1" | "GENIE_NOTIFY2" | "PHONE_VIBRATION";
 
-/** By a definition, by launcher and workspace, or by both; the fields here take precedence. */
+/** A worker to be started: by a definition, by the other fields, or both; then the fields take precedence. */
 export interface SpawnWorker {
   bead?: string | null;
   default_workspace?: string | null;
@@ -1549,8 +1749,10 @@ export interface SpawnWorker {
   workspace?: string | null;
 }
 
+/** Whose directory it is. */
 export type Standing = "in_use" | "orphan" | "other_forge" | "stranger";
 
+/** An attempt of the task that the path names. */
 export interface StartAttempt {
   executor: ProfileChoice;
   base_branch?: string | null;
@@ -1558,11 +1760,13 @@ export interface StartAttempt {
   use_worktree?: boolean | null;
 }
 
+/** The response to starting an errand. */
 export interface StartedExecutionRun {
   execution_run: ExecutionRun;
   execution_process: ExecutionProcess | null;
 }
 
+/** The response to create-and-start: the task flat, and again beside its attempt. */
 export interface StartedTask extends TaskWithAttemptStatus {
   attempts: TaskAttempt[];
   task_attempt: TaskAttempt;
@@ -1579,14 +1783,13 @@ export interface StdoutFrame {
   seq?: number;
 }
 
-/** How long the worker may take to leave before it is killed. */
 export interface StopWorker {
   timeout_secs?: number | null;
 }
 
 export type StreamFrame = PatchFrame | EndFrame;
 
-/** `agents` describes the agents that Forge knows, by executor. */
+/** Everything that a client asks for when it opens. */
 export interface SystemInfo {
   config: Config;
   analytics_user_id: string;
@@ -1596,6 +1799,7 @@ export interface SystemInfo {
   agents: Record<string, KnownAgent>;
 }
 
+/** A word that stands for a longer text in prompts. */
 export interface Tag {
   id: Uuid;
   tag_name: string;
@@ -1609,6 +1813,7 @@ export interface TargetBranchChanged {
   status: number[];
 }
 
+/** An attempt that conflicts with its target branch. */
 export interface TargetConflict {
   attempt_id: Uuid;
   branch: string;
@@ -1616,7 +1821,6 @@ export interface TargetConflict {
   files: string[];
 }
 
-/** A piece of work in a project. */
 export interface Task {
   id: Uuid;
   project_id: Uuid;
@@ -1630,7 +1834,7 @@ export interface Task {
   labels?: string[];
 }
 
-/** One try at a task, with its own branch and worktree. */
+/** An attempt as every response shows it, with what follows from its runs. */
 export interface TaskAttempt {
   id: Uuid;
   task_id: Uuid;
@@ -1651,17 +1855,18 @@ export interface TaskAttempt {
   executor_profile_id: ExecutorProfileId;
   worktree_path: string | null;
   use_worktree: boolean;
-  auto_pr?: AutoPr | null;
+  auto_pr?: AutoPr;
   cost_usd?: number;
   max_cost_usd?: number;
 }
 
+/** One attempt with its task and the transcript of its runs. */
 export interface TaskAttemptDetail extends TaskAttempt {
   task: Task;
   execution_processes: ProcessDigest[];
 }
 
-/** A summary of a task's newest attempt; the cost is that of all its attempts. `setup_required`: its agent has to be installed, logged in or given a key first. `open_conflicts`: files in which its agent left conflicts open. `earlier_changes`: an earlier attempt has changes, or may have some. */
+/** A task's newest attempt at a glance, and what all of its attempts cost. */
 export interface TaskCard {
   task_id: Uuid;
   attempt_id: Uuid;
@@ -1695,16 +1900,18 @@ export interface TaskCreateAction {
   description: string;
 }
 
+/** Make a task of an issue, named by its number or by its address. */
 export interface TaskFromIssue {
   auto_pr?: boolean | null;
   base_branch?: string | null;
-  executor_profile_id?: ProfileChoice;
+  executor_profile_id?: ProfileChoice | null;
   max_cost_usd?: number | null;
   number?: number | null;
   start?: boolean | null;
   url?: string | null;
 }
 
+/** The task of an issue, flat like a started task, with its newest attempt when there is one. */
 export interface TaskOfIssue extends TaskWithAttemptStatus {
   attempts: TaskAttempt[];
   task_attempt: TaskAttempt | null;
@@ -1712,14 +1919,17 @@ export interface TaskOfIssue extends TaskWithAttemptStatus {
   issue: IssueLink;
 }
 
+/** An attempt between the task it came from and the tasks it spawned. */
 export interface TaskRelationships {
   parent_task: Task | null;
   current_attempt: TaskAttempt;
   children: Task[];
 }
 
-export type TaskStatus = "todo" | "inprogress" | "inreview" | "done" | "cancelled" | "agent" | "archived";
+/** The state of a task. */
+export type TaskStatus = "todo" | "inprogress" | "inreview" | "done" | "cancelled" | "archived" | "agent";
 
+/** A task to begin from; without a project it is for all projects. */
 export interface TaskTemplate {
   id: Uuid;
   project_id: Uuid | null;
@@ -1730,6 +1940,7 @@ export interface TaskTemplate {
   updated_at: Timestamp;
 }
 
+/** A task with the flags that lists and streams carry. */
 export interface TaskWithAttemptStatus extends Task {
   has_in_progress_attempt: boolean;
   has_merged_attempt: boolean;
@@ -1738,6 +1949,7 @@ export interface TaskWithAttemptStatus extends Task {
   attempt_count: number;
 }
 
+/** A task in the list of its project. */
 export interface TaskWithLatestAttempt extends TaskWithAttemptStatus {
   latest_attempt: TaskAttempt | null;
 }
@@ -1761,11 +1973,25 @@ export interface TierCaps {
   free: number | null;
 }
 
+export interface TierCapsInput {
+  budget?: number | null;
+  free?: number | null;
+  premium?: number | null;
+  standard?: number | null;
+}
+
 export interface TierModels {
   premium: ExecutorProfileId[];
   standard: ExecutorProfileId[];
   budget: ExecutorProfileId[];
   free: ExecutorProfileId[];
+}
+
+export interface TierModelsInput {
+  premium: ProfileChoice[];
+  standard: ProfileChoice[];
+  budget: ProfileChoice[];
+  free: ProfileChoice[];
 }
 
 export interface TodoItem {
@@ -1814,50 +2040,54 @@ export interface TrashLine {
   retired_at: Timestamp;
 }
 
+/** Absent fields stay as they are. */
 export interface UpdateBead extends BeadsOf {
   priority?: number | null;
   status?: string | null;
 }
 
-/** Absent keeps the stored value, null clears it. */
+/** A partial update: an absent key keeps the stored value, an explicit null clears it. */
 export interface UpdateProject {
   cleanup_script?: string | null;
   commit_prompt?: string | null;
   copy_files?: string | null;
   default_base_branch?: string | null;
   dev_script?: string | null;
-  git_repo_path?: string;
+  git_repo_path?: string | null;
   max_cost_usd?: number | null;
-  name?: string;
+  name?: string | null;
   setup_script?: string | null;
 }
 
+/** Absent and null keep the stored value. */
 export interface UpdateTag {
   content?: string | null;
   tag_name?: string | null;
 }
 
-/** Absent and null keep the stored value; a blank description or an empty list clears it. */
 export interface UpdateTask {
   description?: string | null;
   image_ids?: Uuid[] | null;
   labels?: string[] | null;
   parent_task_attempt?: Uuid | null;
-  status?: TaskStatus;
-  title?: string;
+  status?: TaskStatus | null;
+  title?: string | null;
 }
 
+/** An absent key keeps the stored value; a null description clears it. */
 export interface UpdateTaskTemplate {
   description?: string | null;
   template_name?: string | null;
   title?: string | null;
 }
 
+/** The parts of a form; one of them holds the picture. */
 export interface Upload {
   file?: unknown;
   image?: unknown;
 }
 
+/** The use of a group of runs and workers; only what it is grouped by is named. */
 export interface UsageGroup extends UsageSum {
   bead?: string;
   day?: string;
@@ -1892,6 +2122,7 @@ export interface UserFeedbackEntry {
   denied_tool: string;
 }
 
+/** A bead that is ready and was not given out, and why. */
 export interface WaitingBead {
   bead: string;
   title: string;
@@ -1903,7 +2134,6 @@ export interface WebFetchAction {
   url: string;
 }
 
-/** An agent that keeps running in a tmux session. `config` is what it is started with, without the values of its variables; `status` is its status file; `tmux` is the socket of its tmux server, unless that is Forge's own. */
 export interface Worker {
   id: string;
   session: string;
@@ -1928,6 +2158,7 @@ export interface Worker {
   tmux?: string;
 }
 
+/** A worker of `workers.yaml`, or a type of `workers/`. */
 export interface WorkerDefinition {
   name: string;
   launcher: string;
@@ -1941,7 +2172,7 @@ export interface WorkerDefinitions {
   problems: string[];
 }
 
-/** How much a worker does for its money; the score is tokens per dollar. */
+/** How much a worker does for its money. */
 export interface WorkerEfficiency {
   worker_id: string;
   call_count: number;
@@ -1960,6 +2191,7 @@ export interface WorkerEvent {
   data: Worker;
 }
 
+/** How one worker is. */
 export interface WorkerHealth extends Health {
   id: string;
   phase: WorkerPhase;
@@ -1970,7 +2202,8 @@ export interface WorkerPane {
   text: string;
 }
 
-export type WorkerPhase = "starting" | "running" | "paused" | "parked" | "recovering" | "stopped" | "finished" | "failed";
+/** The intended state of a worker. Its actual state is its [`Health`]. */
+export type WorkerPhase = "running" | "starting" | "paused" | "parked" | "recovering" | "stopped" | "finished" | "failed";
 
 export interface WorkerRemovedEvent {
   seq: number;
@@ -1978,8 +2211,10 @@ export interface WorkerRemovedEvent {
   data: string;
 }
 
+/** What a worker costs and is good for, the cheapest first. */
 export type WorkerTier = "free" | "budget" | "standard" | "premium";
 
+/** How all workers are. */
 export interface WorkersHealth {
   healthy: number;
   degraded: number;
@@ -1997,6 +2232,7 @@ export interface WorktreeLine {
   repo: string | null;
 }
 
+/** Every directory below the worktree base and what may be done with it. */
 export interface WorktreeReport {
   base: string;
   free_bytes: number;
@@ -2037,7 +2273,7 @@ export interface Routes {
   "POST /api/beads/{bead_id}/release": { path: { bead_id: string }; body?: ReleaseBead; answer: Bead };
   "POST /api/beads/{bead_id}/undep": { path: { bead_id: string }; body: LinkBead; answer: BeadUnlink };
   "GET /api/config": { answer: Config };
-  "PUT /api/config": { body: Record<string, unknown>; answer: Config };
+  "PUT /api/config": { body: SettingsChange; answer: Config };
   "GET /api/containers/info": { query: { ref: string }; answer: ContainerInfo };
   "POST /api/demo": { body?: unknown; answer: Demo };
   "POST /api/dispatch": { body: DispatchRequest; answer: DispatchReport };
@@ -2091,7 +2327,7 @@ export interface Routes {
   "GET /api/openapi.json": { answer: Record<string, unknown> };
   "GET /api/profiles": { query?: { project_id?: Uuid }; answer: ProfilesFile };
   "PUT /api/profiles": { body: string; answer: string };
-  "GET /api/projects": { query?: { limit?: number; offset?: number; counts?: boolean }; answer: Project[] };
+  "GET /api/projects": { query?: { limit?: number; offset?: number; counts?: boolean }; answer: ListedProject[] };
   "POST /api/projects": { body: CreateProject; answer: RegisteredProject };
   "DELETE /api/projects/{project_id}": { path: { project_id: Uuid }; answer: null };
   "GET /api/projects/{project_id}": { path: { project_id: Uuid }; answer: Project };

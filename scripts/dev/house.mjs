@@ -87,7 +87,7 @@ const figures = [
   ['value["key"] in cli and tui', matches(/\w\["[a-z_]+"\]/g, inCrate("cli", "tui")), 0],
   [
     "lines of the string language for schemas",
-    rust.filter((path) => path.includes("/openapi/")).reduce((sum, path) => sum + code.get(path).split("\n").length, 0),
+    matches(/^ *(\("\w+", )?"[|=+]?[\w ]*\w\??:(uuid|string|int|bool|number|time|any)\b/gm, inCrate("server")),
     0,
   ],
   ["files that name one ACP agent (Droid)", naming(/\bdroid\b/i, (path) => !path.includes("/legacy/")).length, 3],

@@ -1,42 +1,11 @@
 //! What the server shows about its user and its machine.
 
-use std::collections::BTreeMap;
-
 use forge_run::agents;
-use forge_types::{AgentOption, Executor, ProjectId, Settings};
-use serde::Serialize;
-use serde_json::Value;
+use forge_types::ProjectId;
+use forge_types::wire::{Environment, KnownAgent, SystemInfo};
+use serde_json::{Map, Value};
 
 use crate::{Forge, Result};
-
-/// Everything a client asks for when it opens.
-#[derive(Serialize)]
-pub struct SystemInfo {
-    pub config: Settings,
-    /// Names this installation; nothing is ever sent anywhere with it.
-    pub analytics_user_id: String,
-    pub executors: Value,
-    pub environment: Environment,
-    pub capabilities: BTreeMap<Executor, &'static [&'static str]>,
-    pub agents: BTreeMap<Executor, KnownAgent>,
-}
-
-/// What a form for the variants of an agent needs to know.
-#[derive(Serialize)]
-pub struct KnownAgent {
-    /// In the order in which a form shows them.
-    pub options: Vec<&'static AgentOption>,
-    /// These can be changed and not removed; the default one is first.
-    pub built_in_variants: Vec<&'static str>,
-}
-
-#[derive(Debug, PartialEq, Serialize)]
-pub struct Environment {
-    pub os_type: String,
-    pub os_version: String,
-    pub os_architecture: &'static str,
-    pub bitness: String,
-}
 
 impl Forge {
     pub async fn system_info(&self, project: Option<ProjectId>) -> Result<SystemInfo> {
@@ -46,20 +15,21 @@ impl Forge {
         Ok(SystemInfo {
             config: self.shown_settings(),
             analytics_user_id: self.0.worktrees.host().installation().to_owned(),
-            executors: profiles["executors"].take(),
+            executors: match profiles["executors"].take() {
+                Value::Object(executors) => executors,
+                _ => Map::new(),
+            },
             environment: environment(&release),
             capabilities: capabilities.collect(),
-            agents: agents::ALL.iter().map(|agent| (agent.executor, KnownAgent::of(agent))).collect(),
+            agents: agents::ALL.iter().map(|agent| (agent.executor, describe(agent))).collect(),
         })
     }
 }
 
-impl KnownAgent {
-    fn of(agent: &agents::Agent) -> KnownAgent {
-        KnownAgent {
-            options: agent.options().collect(),
-            built_in_variants: agent.built_in_variants().collect(),
-        }
+fn describe(agent: &agents::Agent) -> KnownAgent {
+    KnownAgent {
+        options: agent.options().copied().collect(),
+        built_in_variants: agent.built_in_variants().collect(),
     }
 }
 
@@ -73,7 +43,7 @@ fn environment(release: &str) -> Environment {
     Environment {
         os_type: name.unwrap_or_else(|| std::env::consts::OS.to_owned()),
         os_version: field("VERSION_ID").unwrap_or_else(|| "unknown".to_owned()),
-        os_architecture: std::env::consts::ARCH,
+        os_architecture: std::env::consts::ARCH.to_owned(),
         bitness: format!("{}-bit", usize::BITS),
     }
 }

@@ -45,53 +45,38 @@ use publish::code_host::Contacts;
 use run::{AfterRuns, Runs};
 use settings::CurrentSettings;
 use workers::Fleet;
+use worktree::upkeep::FoundDirectory;
 use worktree::{RunHooks, Worktrees};
 
-pub use agents::mcp::McpAnswer;
 pub use agents::survey::Freshness;
 pub use attempt::demo;
-pub use attempt::follow_up::Replaced;
 pub use attempt::report::AttemptReport;
 pub use attempt::start::{Started, StartedAttempt, StartedErrand};
 pub use attempt::transcript::Transcript;
 pub use attempt::wait::Pause;
 pub use beads::{BeadFilter, BeadLine, BeadsSurvey, survey_beads};
-pub use dispatch::ProjectDispatch;
 pub use error::{Error, Kind, Result};
 pub use events::EventFeed;
 pub use forge_fleet::launcher::{
-    CallStyle, Check as LauncherCheck, Fault as LauncherFault, Findings as LauncherFindings,
-    Severity as FaultSeverity,
+    Check as LauncherCheck, Fault as LauncherFault, Findings as LauncherFindings, Severity as FaultSeverity,
 };
-pub use forge_git::{SearchHit, SearchScope};
-pub use forge_remote::Release;
+pub use forge_git::SearchScope;
 pub use forge_run::{Kind as RecordKind, Record};
 pub use forge_store::{AttemptsOf, Dropped, Page, TaskBlock, TemplateScope};
 pub use home::backup::{BackupReport, NOT_IN_BACKUPS, RestoreReport, make_backup, restore_backup};
-pub use info::{Environment, SystemInfo};
-pub use notify::omni::{OmniProbe, OmniProbed, OmniStatus};
 pub use once::{KeyedRequest, Once};
-pub use project::folder::{FolderEntry, FolderListing};
 pub use publish::checkout::Pulled;
 pub use publish::code_host::{Online, Pages};
 pub use publish::issue::IssueTask;
-pub use publish::login::{DeviceStart, LoginAnswer, LoginCheck};
-pub use publish::pull_request::{Attached, Opened, PrRefusal};
+pub use publish::pull_request::{Opened, PrRefusal};
 pub use review::diff::{DiffDetail, DiffFeed, DiffStep};
 pub use review::file::Side;
 pub use review::merge::RebaseOutcome;
 pub use review::patch::{AttemptPatch, PatchRequest};
 pub use run::log::{EntryTail, LogStart, LogTail};
 pub use task::image::{IMAGE_MAX_BYTES, ImageUpload};
-pub use workers::{
-    LauncherFile, ListedWorker, WorkerDefinition, WorkerDefinitions, WorkerEnd, WorkerHealth, WorkersHealth,
-    attach_command, list_launchers, read_worker_log,
-};
-pub use worktree::adoption::{AdoptedReport, ReleasedReport};
+pub use workers::{WorkerEnd, attach_command, list_launchers, read_worker_log};
 pub use worktree::changes::ChangeStat;
-pub use worktree::upkeep::{
-    GcReport, GcRequest, KeptReport, RestoredReport, Standing, WorktreeLine, WorktreeReport,
-};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -294,7 +279,7 @@ impl Forge {
     }
 
     /// Undoes cut-off starts and warms up the projects, without keeping the door closed meanwhile.
-    async fn tidy_up(self, cut_off: Vec<WorktreeLine>) {
+    async fn tidy_up(self, cut_off: Vec<FoundDirectory>) {
         self.undo_cut_off_starts(cut_off).await;
         if let Err(error) = self.remove_loose_images().await {
             tracing::warn!(%error, "cannot remove images that no task shows");

@@ -24,7 +24,7 @@ use crate::tmux::{Session, Socket, Tmux, TmuxError};
 use crate::worker::{InvalidWorkerId, WorkerId, WorkerStatus};
 
 pub use check::{Check, Fault, Findings, Severity};
-pub use config::{CallStyle, LaunchConfig, SpawnRequest};
+pub use config::{LaunchConfig, SpawnRequest};
 pub use stop::{Grace, Stopped};
 
 /// The socket of Forge's own tmux server.

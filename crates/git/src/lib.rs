@@ -81,7 +81,7 @@ pub use removal::delete_file;
 pub use repo::Repo;
 pub use restore::{Restored, Source, restore};
 pub use retire::{Kept, retire};
-pub use search::{MatchType, SearchHit, SearchScope};
+pub use search::SearchScope;
 pub use staging::{FileStanding, PendingCommit};
 pub use status::{WorktreeStatus, operation, status};
 pub use trash::{Emptied, TrashItem, empty_trash, trash};

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use serde::Serialize;
+use forge_types::wire::{MatchType, SearchResult};
 
 use crate::base::blocking;
 use crate::command::Git;
@@ -24,22 +24,6 @@ pub enum SearchScope {
     All,
 }
 
-/// What the needle was found in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub enum MatchType {
-    FileName,
-    DirectoryName,
-    FullPath,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SearchHit {
-    /// Relative to the project.
-    pub path: String,
-    pub is_file: bool,
-    pub match_type: MatchType,
-}
-
 impl Repo {
     /// Files and directories whose path contains `needle`, whatever the case.
     pub async fn search_files(
@@ -47,7 +31,7 @@ impl Repo {
         needle: &str,
         scope: SearchScope,
         limit: usize,
-    ) -> Result<Vec<SearchHit>, GitError> {
+    ) -> Result<Vec<SearchResult>, GitError> {
         let files = match scope {
             SearchScope::Tracked => {
                 let args = ["ls-files", "-co", "--exclude-standard", "--deduplicate", "-z"];
@@ -85,7 +69,7 @@ fn walk(root: &Path) -> Vec<String> {
     relative.take(MAX_ENTRIES).collect()
 }
 
-fn rank(files: &[String], ranks: &HashMap<String, usize>, needle: &str, limit: usize) -> Vec<SearchHit> {
+fn rank(files: &[String], ranks: &HashMap<String, usize>, needle: &str, limit: usize) -> Vec<SearchResult> {
     let directories: BTreeSet<&str> =
         files.iter().flat_map(|path| path.match_indices('/').map(|(at, _)| &path[..at])).collect();
     let entries = files
@@ -102,7 +86,7 @@ fn rank(files: &[String], ranks: &HashMap<String, usize>, needle: &str, limit: u
     hits.sort_unstable();
     let shown = hits.into_iter().take(limit);
     shown
-        .map(|((match_type, .., path), is_file)| SearchHit { path: path.to_owned(), is_file, match_type })
+        .map(|((match_type, .., path), is_file)| SearchResult { path: path.to_owned(), is_file, match_type })
         .collect()
 }
 

@@ -19,6 +19,6 @@ pub use host::{CodeHost, Host, HostKind, Hosts};
 pub use http::{Http, RemoteError};
 pub use omni::check_host;
 pub use pull::{Issue, Listing, NewPullRequest, PullRequest};
-pub use releases::{RELEASES_REPOSITORY, Release, releases};
+pub use releases::{RELEASES_REPOSITORY, releases};
 pub use token::{Token, find_token, stored_token};
 pub use webhook::check_webhook;

@@ -40,13 +40,13 @@ use crate::talk::Script;
 pub use agent::{Agent, Protocol, Software};
 pub use foreground::{Foreground, ForegroundError, plan_foreground};
 pub use genie::Agents;
-pub use mcp::{Counts, McpConfig, McpError, Servers, read_mcp, write_mcp};
+pub use mcp::{Counts, McpError, Servers, read_mcp, write_mcp};
 pub use profiles::{Options, ProfileError, Profiles};
 use program::Program;
 pub use readiness::{Readiness, found_acp_agent, found_agents};
 pub use roster::Roster;
 pub use scripted::scripted_agent;
-pub use survey::{FoundBy, Survey, SurveyedAgent, Tool, survey};
+pub use survey::{Survey, SurveyedAgent, Tool, survey};
 
 /// Everything needed to start a process: the program is resolved, nothing has been created.
 #[derive(Clone, Debug, PartialEq)]

@@ -21,8 +21,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
+use forge_types::wire::LoginLink;
 use futures_util::StreamExt;
-use serde_json::json;
 use subtle::ConstantTimeEq;
 use tokio_util::sync::CancellationToken;
 
@@ -290,7 +290,7 @@ pub(crate) async fn login(State(app): State<App>, peer: Peer, method: Method, pa
 pub(crate) async fn make_link(State(app): State<App>) -> Response {
     let code = sessions::random();
     app.guard.sessions().expect(code.clone());
-    ok(json!({"path": format!("/login?code={code}")}))
+    ok(LoginLink { path: format!("/login?code={code}") })
 }
 
 /// `POST /logout`

@@ -21,7 +21,6 @@ mod stream;
 mod table;
 mod trace;
 mod upload;
-mod wire;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

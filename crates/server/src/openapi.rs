@@ -1,18 +1,16 @@
 //! The API described for machines (OpenAPI) and for people (`/docs`).
 //!
-//! Invariant: both are made from the route table, so they show exactly what is served. `shape` lists what each route
-//! takes and returns, `schema` what those objects look like; tests compare real responses with them.
+//! Invariant: both are made from the route table and from the types that it names, so they show exactly what is served;
+//! tests compare real responses with it.
 
-mod beads;
+mod components;
 mod page;
-mod schema;
-mod shape;
-mod streams;
-mod workers;
+mod parameter;
 
 use serde_json::{Map, Value, json};
 
-use crate::table::{Route, RouteKind, routes};
+use crate::table::{Body, Form, Route, RouteKind, routes};
+use components::{Components, Named, Side};
 pub(crate) use page::render;
 
 /// The failures of a route, beside those of its parameters and its body.
@@ -35,12 +33,30 @@ const FAILURES: [(&str, &str); 12] = [
     ("503", "something that the server needs is unavailable; try again"),
 ];
 
+/// A route with the schemas of its body and of its answer.
+struct Described {
+    route: &'static Route,
+    body: Option<Value>,
+    answer: Value,
+}
+
 /// The whole document.
 pub(crate) fn document(version: &str) -> Value {
+    let mut components = Components::new();
+    let described: Vec<Described> = routes()
+        .iter()
+        .map(|route| Described {
+            route,
+            body: route.body.map(|body| components.describe(Side::Request, body.schema)),
+            answer: components.describe(Side::Answer, route.answer),
+        })
+        .collect();
+    let named = components.finish();
     let mut paths = Map::new();
-    for route in routes() {
-        let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[route.method.to_ascii_lowercase()] = describe(route);
+    for one in described {
+        let (path, method) = (one.route.path, one.route.method.to_ascii_lowercase());
+        let methods = paths.entry(path).or_insert_with(|| json!({}));
+        methods[method] = describe(one, &named);
     }
     let failures = FAILURES.iter().map(|(status, words)| {
         let content = json!({"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}});
@@ -56,7 +72,7 @@ pub(crate) fn document(version: &str) -> Value {
         "security": [{}, {"token": []}, {"session": []}],
         "paths": paths,
         "components": {
-            "schemas": schema::all(),
+            "schemas": named.schemas,
             "responses": failures.collect::<Map<_, _>>(),
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
@@ -67,26 +83,28 @@ pub(crate) fn document(version: &str) -> Value {
     })
 }
 
-fn describe(route: &Route) -> Value {
-    let shape = shape::of(route);
-    let mut parameters: Vec<Value> =
-        path_names(route.path).map(in_path).chain(route.query.split_whitespace().map(in_query)).collect();
+fn describe(Described { route, body, answer }: Described, named: &Named) -> Value {
+    let mut parameters: Vec<Value> = path_names(route.path)
+        .map(parameter::in_path)
+        .chain(route.query.split_whitespace().map(parameter::in_query))
+        .collect();
     if route.once {
-        parameters.push(idempotency_key());
+        parameters.push(parameter::idempotency_key());
     }
     let mut responses = Map::new();
-    responses.insert(shape.status.to_owned(), success(route.kind, shape.data));
-    for status in failures(route, shape.body) {
+    responses.insert(route.status.to_string(), success(route, named.tidy(answer, Side::Answer)));
+    for status in failures(route) {
         responses.insert(status.to_owned(), json!({"$ref": format!("#/components/responses/{status}")}));
     }
     let mut operation = json!({
         "operationId": operation_id(route),
+        "summary": route.summary.trim().trim_end_matches('.'),
         "tags": [route.group],
         "parameters": parameters,
         "responses": responses,
     });
-    if let Some(body) = request_body(shape.body) {
-        operation["requestBody"] = body;
+    if let (Some(body), Some(schema)) = (route.body, body) {
+        operation["requestBody"] = request_body(body, named.tidy(schema, Side::Request));
     }
     operation
 }
@@ -104,58 +122,18 @@ fn operation_id(route: &Route) -> String {
     format!("{}_{api}{}", route.method.to_ascii_lowercase(), words.join("_"))
 }
 
-fn in_path(name: &str) -> Value {
-    // To clients the id of an approval is any string; beads, sounds and workers have names.
-    let schema = match name {
-        "approval_id" | "bead_id" | "sound" | "worker_id" => json!({"type": "string"}),
-        _ => json!({"type": "string", "format": "uuid"}),
-    };
-    json!({"name": name, "in": "path", "required": true, "schema": schema})
-}
-
-fn in_query(word: &str) -> Value {
-    let name = word.trim_end_matches('?');
-    let schema = match name {
-        "limit" | "offset" | "after" | "wait" | "wait_ms" | "max_bytes" | "older_than_h" | "lines"
-        | "context" => {
-            json!({"type": "integer", "minimum": 0})
-        }
-        "tail" => json!({"type": "integer", "minimum": 1}),
-        "stats_only" | "show_soft_deleted" | "global" | "ready" | "fresh" | "counts" => {
-            json!({"type": "boolean"})
-        }
-        "type" => json!({"type": "string", "enum": ["follow_up", "retry"]}),
-        "side" => json!({"type": "string", "enum": ["old", "new"]}),
-        name if name.ends_with("_id") => json!({"type": "string", "format": "uuid"}),
-        _ => json!({"type": "string"}),
-    };
-    json!({"name": name, "in": "query", "required": name == word, "schema": schema})
-}
-
-fn idempotency_key() -> Value {
-    json!({
-        "name": "Idempotency-Key", "in": "header", "required": false,
-        "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-        "description": "A name, such as a UUID, under which this request has one effect. If sent again within 24 hours, it gets \
-            the same response, with `Idempotency-Replayed: true`; it waits for an equal request in progress (409 after 30 s). \
-            With another body or path it is refused (422). A request that was refused may be sent again.",
-    })
-}
-
-fn success(kind: RouteKind, data: &str) -> Value {
-    if let Some(media) = data.strip_prefix('@') {
+fn success(route: &Route, data: Value) -> Value {
+    if let Some(media) = route.media {
         let schema = json!({"type": "string"});
         return json!({"description": "the content", "content": {media: {"schema": schema}}});
     }
-    let either = data.strip_prefix('~');
-    let data = schema::of(either.unwrap_or(data));
-    match kind {
+    match route.kind {
         RouteKind::Json => {
             let mut envelope = json!({"allOf": [
                 {"$ref": "#/components/schemas/Envelope"},
                 {"type": "object", "properties": {"data": data}},
             ]});
-            if either.is_some() {
+            if route.bare {
                 envelope = json!({"anyOf": [envelope, data]});
             }
             json!({"description": "the envelope", "content": {"application/json": {"schema": envelope}}})
@@ -181,18 +159,17 @@ fn success(kind: RouteKind, data: &str) -> Value {
     }
 }
 
-fn request_body(body: &str) -> Option<Value> {
-    let (media, schema, required) = match (body, body.strip_suffix('?')) {
-        ("", _) => return None,
-        ("multipart", _) => ("multipart/form-data", schema::of("Upload"), true),
-        ("text", _) => ("text/plain", json!({"type": "string"}), true),
-        (_, Some(name)) => ("application/json", schema::of(name), false),
-        (name, None) => ("application/json", schema::of(name), true),
+fn request_body(body: Body, schema: Value) -> Value {
+    let (media, required) = match body.form {
+        Form::Json => ("application/json", true),
+        Form::Optional => ("application/json", false),
+        Form::Multipart => ("multipart/form-data", true),
+        Form::Text => ("text/plain", true),
     };
-    Some(json!({"required": required, "content": {media: {"schema": schema}}}))
+    json!({"required": required, "content": {media: {"schema": schema}}})
 }
 
-fn failures(route: &Route, body: &str) -> Vec<&'static str> {
+fn failures(route: &Route) -> Vec<&'static str> {
     let mut statuses = ALWAYS.to_vec();
     if route.path.contains('{') {
         statuses.extend(["400", "404"]);
@@ -200,7 +177,7 @@ fn failures(route: &Route, body: &str) -> Vec<&'static str> {
     if !route.query.is_empty() {
         statuses.push("400");
     }
-    if !body.is_empty() {
+    if route.body.is_some() {
         statuses.extend(["400", "404", "408", "413", "415", "422"]);
     }
     if route.kind == RouteKind::File && !route.query.is_empty() {

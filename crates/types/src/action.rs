@@ -1,33 +1,39 @@
 //! What a run executes, as a chain: setup script, then agent, then cleanup script.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{ProfileId, RunReason};
 
 /// One step and the step that follows it when this one succeeds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ExecutorAction")]
 pub struct Action {
     pub typ: ActionKind,
     pub next_action: Option<Box<Action>>,
 }
 
 /// The kinds of step.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type")]
+#[schemars(rename = "ActionStep")]
 pub enum ActionKind {
+    #[schemars(title = "InitialRequest")]
     CodingAgentInitialRequest { prompt: String, executor_profile_id: ProfileId },
+    #[schemars(title = "FollowUpRequest")]
     CodingAgentFollowUpRequest { prompt: String, session_id: String, executor_profile_id: ProfileId },
+    #[schemars(title = "ScriptRequest")]
     ScriptRequest { script: String, language: ScriptLanguage, context: ScriptContext },
 }
 
 /// The only script language of the contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ScriptLanguage {
     Bash,
 }
 
 /// Why a script runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ScriptContext {
     SetupScript,
     CleanupScript,

@@ -2,6 +2,7 @@
 //!
 //! Invariant: what clients offer and what a profile may hold follow from the same value.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -31,6 +32,33 @@ pub enum OptionKind {
         choices: &'static [&'static str],
     },
 }
+
+#[derive(JsonSchema)]
+#[schemars(rename = "AgentOption")]
+#[expect(dead_code, reason = "only described")]
+struct OptionShape {
+    key: String,
+    label: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    kind: OptionWord,
+    /// Belongs to `kind` choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choices: Option<Vec<String>>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "OptionKind", rename_all = "snake_case")]
+#[expect(dead_code, reason = "only described")]
+enum OptionWord {
+    Flag,
+    Text,
+    LongText,
+    Lines,
+    Choice,
+}
+
+crate::shape::shaped! { AgentOption => OptionShape }
 
 impl AgentOption {
     pub const fn new(key: &'static str, label: &'static str, kind: OptionKind) -> AgentOption {

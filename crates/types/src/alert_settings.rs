@@ -1,5 +1,6 @@
 //! The section `fleet.alerts` of the user's settings: how alerts reach people who do not watch a list.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::request::word;
@@ -7,7 +8,7 @@ use crate::secret::{SentSecret, put_secret};
 use crate::settings_change::put;
 use crate::{SECRET_MASK, Severity};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AlertSettings {
     /// The mildest severity that leaves Forge by desktop, webhook or command.
@@ -57,7 +58,7 @@ impl AlertSettings {
     }
 }
 
-#[derive(Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AlertSettingsChange {
     #[serde(deserialize_with = "word")]

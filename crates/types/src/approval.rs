@@ -1,5 +1,6 @@
 //! A question that an agent asks before it uses a tool, and the answer.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -37,6 +38,28 @@ pub enum ApprovalStatus {
     TimedOut,
 }
 
+#[derive(JsonSchema)]
+#[schemars(rename = "ApprovalStatus")]
+#[expect(dead_code, reason = "only described")]
+struct StatusShape {
+    status: ApprovalWord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = true))]
+    reason: Option<String>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case")]
+#[expect(dead_code, reason = "only described")]
+enum ApprovalWord {
+    Pending,
+    Approved,
+    Denied,
+    TimedOut,
+}
+
+crate::shape::shaped! { ApprovalStatus => StatusShape }
+
 impl ApprovalStatus {
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -49,7 +72,8 @@ impl ApprovalStatus {
 }
 
 /// A question from outside the engine.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CreateApproval")]
 pub struct AskApproval {
     pub tool_name: String,
     pub tool_input: Value,

@@ -1,11 +1,13 @@
 //! One try at a task.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{AttemptId, Budget, MicroUsd, Millis, ProfileId, ProjectId, TaskId};
 
 /// An attempt as every response shows it, with what follows from its runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "TaskAttempt")]
 pub struct Attempt {
     pub id: AttemptId,
     pub task_id: TaskId,
@@ -40,7 +42,8 @@ pub struct Attempt {
 }
 
 /// An attempt as lists show it, under the name of its task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-extends" = "TaskAttempt"))]
 pub struct ListedAttempt {
     #[serde(flatten)]
     pub attempt: Attempt,
@@ -56,12 +59,34 @@ pub enum AutoPr {
     Failed { message: String },
 }
 
+#[derive(JsonSchema)]
+#[schemars(rename = "AutoPr")]
+#[expect(dead_code, reason = "only described")]
+struct AutoPrShape {
+    state: AutoPrState,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only described")]
+enum AutoPrState {
+    Waiting,
+    Opened,
+    Failed,
+}
+
+crate::shape::shaped! { AutoPr => AutoPrShape }
+
 fn yes() -> bool {
     true
 }
 
 /// What the agent reports to have used; `None` until it reports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tokens {
     pub input_tokens: Option<i64>,
     pub output_tokens: Option<i64>,
@@ -70,7 +95,7 @@ pub struct Tokens {
 }
 
 /// State of the newest agent run of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AttemptStatus {
     Pending,

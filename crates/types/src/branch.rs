@@ -3,12 +3,13 @@
 //! Owns: the state of a branch against its target, commits as clients see them, and the conflicts between attempts.
 //! Invariant: a conflict always names its files; an operation that stopped without conflicted files is not a conflict.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Attempt, AttemptId, Merge, Millis, Task};
 
 /// A git operation that has stopped in the middle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConflictOp {
     Rebase,
@@ -29,7 +30,7 @@ impl ConflictOp {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BranchStatus {
     pub commits_behind: Option<u32>,
     pub commits_ahead: Option<u32>,
@@ -57,7 +58,7 @@ pub struct BranchStatus {
     pub no_remote: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommitInfo {
     pub sha: String,
     pub subject: String,
@@ -66,7 +67,7 @@ pub struct CommitInfo {
 }
 
 /// A commit compared with the HEAD of an attempt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommitComparison {
     pub head_oid: String,
     pub target_oid: String,
@@ -77,7 +78,7 @@ pub struct CommitComparison {
 }
 
 /// An attempt between the task it came from and the tasks it spawned.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRelationships {
     pub parent_task: Option<Task>,
     pub current_attempt: Attempt,
@@ -85,27 +86,28 @@ pub struct TaskRelationships {
     pub children: Vec<Task>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeTargetBranch {
     #[serde(alias = "target_branch")]
     pub new_target_branch: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetBranchChanged {
     pub new_target_branch: String,
     /// Commits ahead of and behind the new target.
+    #[schemars(with = "Vec<u32>")]
     pub status: (u32, u32),
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct MergeAttempt {
     /// The commit's message; absent or blank means the agent's own, else the task's.
     pub message: Option<String>,
 }
 
 /// Both names default to the attempt's target branch.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct RebaseAttempt {
     pub old_base_branch: Option<String>,
     #[serde(alias = "base_branch")]
@@ -113,7 +115,7 @@ pub struct RebaseAttempt {
 }
 
 /// Which attempts of a project would conflict, judged by their commits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConflictReport {
     pub target: Vec<TargetConflict>,
     pub pairs: Vec<PairConflict>,
@@ -125,7 +127,7 @@ pub struct ConflictReport {
 }
 
 /// An attempt that conflicts with its target branch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetConflict {
     pub attempt_id: AttemptId,
     pub branch: String,
@@ -134,7 +136,7 @@ pub struct TargetConflict {
 }
 
 /// Two attempts; the second to land will conflict.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PairConflict {
     pub attempts: [AttemptId; 2],
     pub branches: [String; 2],

@@ -1,11 +1,12 @@
 //! What a card of the board shows about a task's attempts.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{AttemptId, AttemptStatus, Executor, MicroUsd, Millis, PrInfo, TaskId};
 
 /// A task's newest attempt at a glance, and what all of its attempts cost.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskCard {
     pub task_id: TaskId,
     /// The newest attempt; the fields below are about it unless they say otherwise.

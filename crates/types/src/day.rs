@@ -6,13 +6,15 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Millis;
 
 /// Written as `2026-11-16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(Date);
+
+crate::shape::inline_schema! { Day => {"type": "string", "format": "date"} }
 
 impl Day {
     /// The day in which a moment lies.
@@ -46,6 +48,12 @@ impl FromStr for Day {
         // Dates have other spellings, which would not sort as text.
         day.filter(|day| day.to_string() == text)
             .ok_or_else(|| format!("'{text}' is not allowed; allowed: a date such as 2026-11-16"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Day {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

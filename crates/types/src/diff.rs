@@ -1,9 +1,10 @@
 //! What changed in a worktree, file by file, and the branches of a repository.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One changed file. Contents are omitted for large and binary files and when only figures are requested.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Diff {
     pub change: DiffChange,
@@ -53,7 +54,7 @@ impl Diff {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum DiffChange {
     Added,
@@ -65,7 +66,8 @@ pub enum DiffChange {
 }
 
 /// A local or remote-tracking branch (the wire calls it a git branch).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "GitBranch")]
 pub struct BranchInfo {
     pub name: String,
     pub is_current: bool,

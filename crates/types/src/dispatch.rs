@@ -2,19 +2,21 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{AttemptId, ProfileId, ProjectId, RoutingDecision, ScoreComponents, TaskId, WorkerId};
 
 /// Selects a workspace of beads. Without either field: the only workspace that has any.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BeadsOf {
     pub project_id: Option<ProjectId>,
     /// The folder that holds `.beads`.
     pub workspace: Option<PathBuf>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-extends" = "BeadsOf"))]
 pub struct CreateBead {
     #[serde(flatten)]
     pub of: BeadsOf,
@@ -30,7 +32,8 @@ pub struct CreateBead {
     pub depends_on: Vec<String>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-extends" = "BeadsOf"))]
 pub struct ClaimBead {
     #[serde(flatten)]
     pub of: BeadsOf,
@@ -38,21 +41,24 @@ pub struct ClaimBead {
     pub worker: Option<WorkerId>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-extends" = "BeadsOf"))]
 pub struct ReleaseBead {
     #[serde(flatten)]
     pub of: BeadsOf,
     pub comment: Option<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-extends" = "BeadsOf"))]
 pub struct CloseBead {
     #[serde(flatten)]
     pub of: BeadsOf,
     pub reason: String,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-extends" = "BeadsOf"))]
 pub struct LinkBead {
     #[serde(flatten)]
     pub of: BeadsOf,
@@ -62,7 +68,8 @@ pub struct LinkBead {
     pub kind: Option<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-extends" = "BeadsOf"))]
 pub struct CommentBead {
     #[serde(flatten)]
     pub of: BeadsOf,
@@ -70,7 +77,8 @@ pub struct CommentBead {
 }
 
 /// Absent fields stay as they are.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-extends" = "BeadsOf"))]
 pub struct UpdateBead {
     #[serde(flatten)]
     pub of: BeadsOf,
@@ -79,7 +87,7 @@ pub struct UpdateBead {
 }
 
 /// What works on a bead.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DispatchMode {
     /// An unattended attempt with its own worktree.
@@ -90,7 +98,7 @@ pub enum DispatchMode {
 }
 
 /// What happens to the branch when the agent succeeds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DispatchLanding {
     /// It waits for a person.
@@ -102,7 +110,7 @@ pub enum DispatchLanding {
 }
 
 /// When a bead counts as done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CloseOn {
     /// The agent succeeded.
@@ -113,7 +121,7 @@ pub enum CloseOn {
 }
 
 /// How the beads of a project are given to agents.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DispatchRule {
     /// Whether that happens automatically.
@@ -133,19 +141,28 @@ pub struct DispatchRule {
     pub mirror: bool,
 }
 
+/// The rule of a project, and whether it keeps beads that could be given out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DispatchRule")]
+pub struct ProjectDispatch {
+    #[serde(flatten)]
+    pub rule: DispatchRule,
+    pub has_beads: bool,
+}
+
 /// Absent fields stay as they are; null removes a limit or an agent.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DispatchChange {
     pub enabled: Option<bool>,
     pub mode: Option<DispatchMode>,
     pub landing: Option<DispatchLanding>,
     pub close_on: Option<CloseOn>,
-    #[serde(deserialize_with = "crate::request::present")]
+    #[serde(deserialize_with = "crate::request::present", skip_serializing_if = "Option::is_none")]
     pub max_workers: Option<Option<u32>>,
-    #[serde(deserialize_with = "crate::request::present")]
+    #[serde(deserialize_with = "crate::request::present", skip_serializing_if = "Option::is_none")]
     pub executor_profile_id: Option<Option<ProfileId>>,
-    #[serde(deserialize_with = "crate::request::present")]
+    #[serde(deserialize_with = "crate::request::present", skip_serializing_if = "Option::is_none")]
     pub worker: Option<Option<String>>,
     pub tasks: Option<bool>,
     pub mirror: Option<bool>,
@@ -172,7 +189,8 @@ impl DispatchChange {
 }
 
 /// One round of giving out beads.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-extends" = "DispatchChange"))]
 pub struct DispatchRequest {
     pub project_id: ProjectId,
     /// Only report what would be done.
@@ -184,7 +202,7 @@ pub struct DispatchRequest {
 }
 
 /// The result of a round.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DispatchReport {
     pub project_id: ProjectId,
     pub workspace: PathBuf,
@@ -194,7 +212,7 @@ pub struct DispatchReport {
     pub waiting: Vec<WaitingBead>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DispatchedBead {
     pub bead: String,
     pub title: String,
@@ -212,7 +230,7 @@ pub struct DispatchedBead {
 }
 
 /// A bead that is ready and was not given out, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitingBead {
     pub bead: String,
     pub title: String,

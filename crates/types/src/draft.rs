@@ -1,10 +1,11 @@
 //! A prompt that the user has written but not sent.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{AttemptId, DraftId, ImageId, Millis, RunId};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Draft {
     pub id: DraftId,
     pub task_attempt_id: AttemptId,
@@ -47,15 +48,17 @@ impl Draft {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "DraftType")]
 pub enum DraftKind {
     FollowUp,
     Retry,
 }
 
 /// A change of a draft; absent and null keep what is stored.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DraftChange")]
 pub struct SaveDraft {
     #[serde(alias = "content")]
     pub prompt: Option<String>,
@@ -68,7 +71,7 @@ pub struct SaveDraft {
 }
 
 /// Requests that a draft is sent as soon as nothing runs, or withdraws that.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct QueueDraft {
     #[serde(alias = "execute")]
     pub queued: bool,

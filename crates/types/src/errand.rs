@@ -1,10 +1,12 @@
 //! An agent invocation without a task. The wire calls it an *execution run*.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{ErrandId, Millis, ProjectId};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ExecutionRun")]
 pub struct Errand {
     pub id: ErrandId,
     pub project_id: ProjectId,

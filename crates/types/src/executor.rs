@@ -1,8 +1,10 @@
 //! Which program does the work: the executor's id, its variant, and the spellings clients use for them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -46,6 +48,8 @@ executors! {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown executor '{0}'; allowed: {list}", list = Executor::ALL.iter().map(|e| e.as_str()).collect::<Vec<_>>().join(", "))]
 pub struct UnknownExecutor(pub String);
+
+crate::shape::inline_schema! { Executor => {"type": "string"} }
 
 impl FromStr for Executor {
     type Err = UnknownExecutor;
@@ -106,6 +110,47 @@ pub struct ProfileId {
     pub executor: Executor,
     pub variant: Option<String>,
     pub model: Option<String>,
+}
+
+/// An agent with a variant and, for one attempt, a model.
+#[derive(JsonSchema)]
+#[schemars(rename = "ExecutorProfileId")]
+#[expect(dead_code, reason = "only described")]
+struct ProfileShape {
+    executor: Executor,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = true))]
+    variant: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-null" = true))]
+    model: Option<String>,
+}
+
+/// `EXECUTOR`, `EXECUTOR:VARIANT`, or the object.
+#[derive(JsonSchema)]
+#[schemars(rename = "ProfileChoice", untagged)]
+#[expect(dead_code, reason = "only described")]
+enum ProfileChoice {
+    Short(String),
+    Whole(ProfileShape),
+}
+
+/// It is read in more forms than it is written in.
+impl JsonSchema for ProfileId {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "ProfileId".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        match generator.contract().is_deserialize() {
+            true => generator.subschema_for::<ProfileChoice>(),
+            false => generator.subschema_for::<ProfileShape>(),
+        }
+    }
 }
 
 impl ProfileId {

@@ -5,10 +5,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::request::word;
+use crate::wire::CallStyle;
 use crate::{
     AlertId, AttemptId, CloseOn, DispatchLanding, MicroUsd, Millis, RoutingId, SECRET_MASK, WorkerStatus,
 };
@@ -23,6 +25,10 @@ pub struct WorkerId(String);
     "`{0}` is not a worker id: letters, digits, `-`, `_` and `.` are allowed, not first `.` or `-`, at most 128"
 )]
 pub struct InvalidWorkerId(pub String);
+
+crate::shape::inline_schema! {
+    WorkerId => {"type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$"},
+}
 
 impl WorkerId {
     pub fn new(id: impl Into<String>) -> Result<WorkerId, InvalidWorkerId> {
@@ -68,7 +74,9 @@ impl From<WorkerId> for String {
 }
 
 /// What a worker costs and is good for, the cheapest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkerTier {
     Free,
@@ -104,7 +112,7 @@ impl fmt::Display for WorkerTier {
 }
 
 /// The intended state of a worker. Its actual state is its [`Health`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerPhase {
     /// Its launcher runs.
@@ -142,7 +150,7 @@ impl WorkerPhase {
 }
 
 /// A process that cannot be confused with another one of the same number.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessMark {
     pub pid: u32,
     /// Clock ticks after boot.
@@ -151,7 +159,7 @@ pub struct ProcessMark {
 }
 
 /// A bead that a worker holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AssignedBead {
     pub workspace: PathBuf,
     pub id: String,
@@ -164,7 +172,7 @@ pub struct AssignedBead {
 }
 
 /// What a launcher reported when it had started a worker.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LauncherAnswer {
     pub model: Option<String>,
     pub message: Option<String>,
@@ -172,7 +180,7 @@ pub struct LauncherAnswer {
     pub bead_title: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Worker {
     pub id: WorkerId,
     pub session: String,
@@ -280,7 +288,7 @@ impl Worker {
 }
 
 /// A worker to be started: by a definition, by the other fields, or both; then the fields take precedence.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SpawnWorker {
     /// A worker of `workers.yaml`, or a type of `workers/<type>.yaml`.
@@ -299,10 +307,13 @@ pub struct SpawnWorker {
     pub env: BTreeMap<String, String>,
     pub timeout_secs: Option<u64>,
     /// How the launcher takes its arguments.
-    pub style: Option<String>,
+    #[serde(deserialize_with = "word")]
+    pub style: Option<CallStyle>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum HealthLevel {
     #[default]
@@ -312,7 +323,7 @@ pub enum HealthLevel {
     Failed,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
     pub level: HealthLevel,
     pub findings: Vec<Finding>,
@@ -320,8 +331,9 @@ pub struct Health {
     pub memory_mb: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "HealthFinding")]
 pub enum Finding {
     ProcessGone,
     AgentGone,
@@ -354,7 +366,7 @@ impl Finding {
 }
 
 /// The parts of a score, in points; together at most 100.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScoreComponents {
     /// 0 to 40.
     pub priority: u8,
@@ -373,7 +385,7 @@ impl ScoreComponents {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RoutingDecision {
     /// `None` when a new worker is to be started.
     pub chosen_worker: Option<WorkerId>,
@@ -385,7 +397,7 @@ pub struct RoutingDecision {
 }
 
 /// The reason of a decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutingReason {
     /// Urgent or hard: the model that the tier asks for.
@@ -401,7 +413,7 @@ pub enum RoutingReason {
 }
 
 /// A decision, its expected result and its actual result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Routing {
     pub id: RoutingId,
     /// Where the work comes from: the folder of a bead's workspace.
@@ -438,7 +450,7 @@ pub struct Routing {
 }
 
 /// A model that was unavailable, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PassedOver {
     pub model: String,
     pub tier: WorkerTier,
@@ -446,8 +458,9 @@ pub struct PassedOver {
 }
 
 /// The result of work that was given to a worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "RoutingOutcome")]
 pub enum Outcome {
     Closed,
     /// It went back to the queue.
@@ -457,7 +470,7 @@ pub enum Outcome {
 }
 
 /// Who works on a bead. Forge's own record, whatever the tracker says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Lease {
     pub workspace: PathBuf,
     pub bead: String,
@@ -467,7 +480,7 @@ pub struct Lease {
 }
 
 /// Something that a person should know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Alert {
     pub id: AlertId,
     pub kind: AlertKind,
@@ -509,15 +522,16 @@ impl Alert {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "AlertSeverity")]
 pub enum Severity {
     Info,
     Warning,
     Critical,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AlertKind {
     WorkerCrashed,

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -12,7 +13,7 @@ use crate::request::{present, word};
 use crate::settings_change::put;
 use crate::{AlertSettings, AlertSettingsChange, Executor, ProfileId, WorkerTier};
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FleetSettings {
     /// The tmux server of workers: the name of its socket, or a path; by default one of this home's own. Read when the
@@ -50,6 +51,7 @@ pub struct FleetSettings {
     /// How long files, logs and rows of workers are kept after their end.
     pub status_keep_days: u32,
     #[serde(flatten)]
+    #[schemars(skip)]
     pub other: Map<String, Value>,
 }
 
@@ -61,6 +63,26 @@ pub struct PerTier<T> {
     pub standard: T,
     pub budget: T,
     pub free: T,
+}
+
+crate::shape::shaped! { PerTier<Option<u32>> => TierCaps, PerTier<Vec<ProfileId>> => TierModels }
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only described")]
+struct TierCaps {
+    premium: Option<u32>,
+    standard: Option<u32>,
+    budget: Option<u32>,
+    free: Option<u32>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only described")]
+struct TierModels {
+    premium: Vec<ProfileId>,
+    standard: Vec<ProfileId>,
+    budget: Vec<ProfileId>,
+    free: Vec<ProfileId>,
 }
 
 impl<T> PerTier<T> {
@@ -110,7 +132,7 @@ impl Default for FleetSettings {
 }
 
 /// P0, the most urgent, to P4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "UPPERCASE")]
 pub struct PriorityTiers {
     pub p0: WorkerTier,
@@ -141,7 +163,7 @@ impl PriorityTiers {
 }
 
 /// Which tier is tried next when a tier is unavailable, always by one step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fallback {
     Up,
@@ -153,7 +175,7 @@ pub enum Fallback {
 }
 
 /// When a worker counts as unhealthy; the defaults are those of the documentation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HealthMonitorConfig {
     pub check_interval_secs: u64,
@@ -174,7 +196,7 @@ impl Default for HealthMonitorConfig {
 }
 
 /// What may be done about a problem automatically.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RecoveryPolicy {
     Disabled,
@@ -185,7 +207,7 @@ pub enum RecoveryPolicy {
 }
 
 /// What happens to a worker that died or makes no progress, and to beads that nobody works on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RecoveryRules {
     pub dead_worker_policy: RecoveryPolicy,
@@ -228,7 +250,7 @@ impl Default for RecoveryRules {
 }
 
 /// A partial change; an absent key keeps the stored value.
-#[derive(Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FleetChange {
     #[serde(deserialize_with = "present")]
@@ -255,7 +277,7 @@ pub struct FleetChange {
     pub status_keep_days: Option<u32>,
 }
 
-#[derive(Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct HealthChange {
     pub check_interval_secs: Option<u64>,
@@ -264,7 +286,7 @@ pub(crate) struct HealthChange {
     pub memory_limit_mb: Option<u64>,
 }
 
-#[derive(Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct RecoveryChange {
     #[serde(deserialize_with = "word")]

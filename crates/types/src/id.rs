@@ -14,6 +14,8 @@ macro_rules! id {
         #[serde(transparent)]
         pub struct $name(pub Uuid);
 
+        crate::shape::inline_schema! { $name => {"type": "string", "format": "uuid"} }
+
         impl $name {
             /// A fresh random id.
             pub fn random() -> Self {

@@ -1,10 +1,11 @@
 //! A picture that prompts can show to an agent.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{ImageId, Millis};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Image {
     pub id: ImageId,
     /// `.forge-images/<stored name>`: where the agent finds it, relative to its worktree.

@@ -9,6 +9,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -240,7 +241,7 @@ pub enum ImportMode {
 }
 
 /// Asks the server to read another system's data.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ImportRequest {
     /// Which system it is: `vibe-kanban`, `automagik-forge`, `genie`.
     pub kind: String,
@@ -258,7 +259,7 @@ pub struct ImportRequest {
 }
 
 /// What happens to worktrees of the other system that still exist.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OldWorktrees {
     /// They are listed and stay the other system's; nothing starts in them.
@@ -269,7 +270,7 @@ pub enum OldWorktrees {
 }
 
 /// What an import did, or would do.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportReport {
     pub source: String,
     /// The file that was read.
@@ -307,7 +308,7 @@ impl ImportReport {
 }
 
 /// What became of one project.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedProject {
     pub id: ProjectId,
     pub name: String,
@@ -326,7 +327,7 @@ pub struct ImportedProject {
 }
 
 /// How a project of the source corresponds to one of Forge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ImportStanding {
     New,
@@ -337,7 +338,8 @@ pub enum ImportStanding {
 }
 
 /// How many of a kind there were.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ImportTally")]
 pub struct Tally {
     pub new: u64,
     /// Here since an earlier import, and updated.
@@ -361,7 +363,8 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Something that was not imported, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ImportSkipped")]
 pub struct Skipped {
     /// `project`, `task`, `attempt`, `run`, `merge`, `image`, `tag`, `template` or `log`.
     pub kind: String,
@@ -371,7 +374,8 @@ pub struct Skipped {
 }
 
 /// Which attempt an attempt of the source is now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ImportedAttempt")]
 pub struct AttemptLink {
     pub key: String,
     pub attempt_id: AttemptId,

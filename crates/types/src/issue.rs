@@ -1,10 +1,11 @@
 //! The issue on a code host that a task came from.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{ProjectId, TaskId};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IssueLink {
     pub task_id: TaskId,
     pub project_id: ProjectId,

@@ -36,16 +36,18 @@ mod run;
 mod secret;
 mod settings;
 mod settings_change;
+mod shape;
 mod slug;
 mod tag;
 mod task;
 mod time;
 mod usage;
+pub mod wire;
 mod withheld;
 mod worker_status;
 
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
-pub use agent::{CHAT_AGENT, CreateAgent, ForgeAgent, FoundAgent, Neuron};
+pub use agent::{AgentSource, AgentState, CHAT_AGENT, CreateAgent, ForgeAgent, FoundAgent, Neuron};
 pub use agent_option::{AgentOption, OptionKind};
 pub use alert_settings::{AlertSettings, AlertSettingsChange};
 pub use approval::{Answer, Approval, ApprovalStatus, AskApproval};
@@ -59,8 +61,8 @@ pub use day::Day;
 pub use diff::{BranchInfo, Diff, DiffChange, is_lock_file};
 pub use dispatch::{
     BeadsOf, ClaimBead, CloseBead, CloseOn, CommentBead, CreateBead, DispatchChange, DispatchLanding,
-    DispatchMode, DispatchReport, DispatchRequest, DispatchRule, DispatchedBead, LinkBead, ReleaseBead,
-    UpdateBead, WaitingBead,
+    DispatchMode, DispatchReport, DispatchRequest, DispatchRule, DispatchedBead, LinkBead, ProjectDispatch,
+    ReleaseBead, UpdateBead, WaitingBead,
 };
 pub use draft::{Draft, DraftKind, QueueDraft, SaveDraft};
 pub use errand::Errand;

@@ -1,12 +1,14 @@
 //! A record that an attempt's work landed, or is on its way as a pull request.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{AttemptId, MergeId, Millis};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Merge {
+    #[schemars(title = "DirectMerge")]
     Direct {
         id: MergeId,
         task_attempt_id: AttemptId,
@@ -14,6 +16,7 @@ pub enum Merge {
         target_branch_name: String,
         created_at: Millis,
     },
+    #[schemars(title = "PrMerge")]
     Pr {
         id: MergeId,
         task_attempt_id: AttemptId,
@@ -33,7 +36,7 @@ impl Merge {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrInfo {
     pub number: i64,
     pub url: String,
@@ -42,7 +45,7 @@ pub struct PrInfo {
     pub merge_commit_sha: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PrStatus {
     Open,

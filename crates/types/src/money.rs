@@ -16,6 +16,11 @@ const MAX_USD: f64 = 1e9;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MicroUsd(pub i64);
 
+crate::shape::inline_schema! {
+    MicroUsd => {"type": "number"},
+    Budget => {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_USD},
+}
+
 impl MicroUsd {
     fn from_usd(usd: f64) -> Self {
         Self((usd * 1e6).round() as i64)

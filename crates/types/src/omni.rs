@@ -2,22 +2,23 @@
 //!
 //! Invariant: an API key is never printed and never serialised by [`OmniConfig::shown`].
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::request::{present, word};
 use crate::secret::{SentSecret, put_secret};
 use crate::{Millis, NotificationId, SECRET_MASK, TaskId};
 
 /// Settings of the forge group, for all projects or for one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ForgeSettings {
     pub omni_enabled: bool,
     pub omni_config: Option<OmniConfig>,
 }
 
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OmniConfig {
     pub enabled: bool,
@@ -28,7 +29,7 @@ pub struct OmniConfig {
     pub recipient_type: Option<RecipientType>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RecipientType {
     PhoneNumber,
     UserId,
@@ -89,7 +90,7 @@ impl std::fmt::Debug for OmniConfig {
 }
 
 /// A change of the settings: absent keys keep, null clears.
-#[derive(Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ForgeSettingsChange {
     pub omni_enabled: Option<bool>,
@@ -97,7 +98,7 @@ pub struct ForgeSettingsChange {
     pub omni_config: Option<Option<OmniChange>>,
 }
 
-#[derive(Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OmniChange {
     pub enabled: Option<bool>,
@@ -145,7 +146,7 @@ impl ForgeSettingsChange {
 }
 
 /// A messenger account of the gateway.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OmniInstance {
     pub instance_name: String,
     pub channel_type: String,
@@ -158,7 +159,7 @@ pub struct OmniInstance {
 }
 
 /// A message that an attempt ended.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Notification {
     pub id: NotificationId,
     pub task_id: TaskId,
@@ -168,10 +169,11 @@ pub struct Notification {
     pub error_message: Option<String>,
     pub sent_at: Option<Millis>,
     pub created_at: Millis,
+    #[schemars(with = "Map<String, Value>")]
     pub metadata: Value,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NotificationStatus {
     Pending,

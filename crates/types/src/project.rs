@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Budget, Millis, ProjectId};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Project {
     pub id: ProjectId,
     pub name: String,
@@ -27,7 +28,8 @@ pub struct Project {
 }
 
 /// A project in a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-extends" = "Project"))]
 pub struct ListedProject {
     #[serde(flatten)]
     pub project: Project,
@@ -37,7 +39,8 @@ pub struct ListedProject {
 }
 
 /// A project that was just added, and what Forge had to do for that.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-extends" = "Project"))]
 pub struct RegisteredProject {
     #[serde(flatten)]
     pub project: Project,

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Deserializer};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::{AttemptId, Budget, ImageId, ProfileId, ProjectId, RunId, TaskId, TaskStatus};
@@ -26,7 +27,7 @@ pub(crate) fn word<'de, T: serde::de::DeserializeOwned, D: Deserializer<'de>>(
     serde_json::from_value(Value::String(text)).map(Some).map_err(serde::de::Error::custom)
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CreateProject {
     pub name: String,
     #[serde(alias = "repo_path")]
@@ -60,36 +61,37 @@ impl CreateProject {
 }
 
 /// A partial update: an absent key keeps the stored value, an explicit null clears it.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct UpdateProject {
     pub name: Option<String>,
     #[serde(alias = "repo_path")]
     pub git_repo_path: Option<String>,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub setup_script: Option<Option<String>>,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub dev_script: Option<Option<String>>,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub cleanup_script: Option<Option<String>>,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub copy_files: Option<Option<String>>,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub commit_prompt: Option<Option<String>>,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub default_base_branch: Option<Option<String>>,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub max_cost_usd: Option<Option<Budget>>,
 }
 
 /// Open a project, or a file of it, in an editor.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct OpenEditor {
     pub editor_type: Option<String>,
     #[serde(alias = "file")]
     pub file_path: Option<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-extends" = "CreateTaskHere"))]
 pub struct CreateTask {
     pub project_id: ProjectId,
     pub title: String,
@@ -99,7 +101,7 @@ pub struct CreateTask {
     pub labels: Option<Vec<String>>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct UpdateTask {
     pub title: Option<String>,
     /// Absent or null keeps, blank clears.
@@ -119,7 +121,8 @@ pub struct StartTask {
 }
 
 /// How an attempt is to be started.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AttemptOptions")]
 pub struct CreateAttemptOptions {
     pub executor_profile_id: ProfileId,
     pub base_branch: Option<String>,
@@ -161,19 +164,20 @@ impl<'de> Deserialize<'de> for StartTask {
     }
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CreateTaskAttempt", extend("x-extends" = "AttemptOptions"))]
 pub struct CreateAttempt {
     pub task_id: TaskId,
     #[serde(flatten)]
     pub start: CreateAttemptOptions,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FollowUp {
     #[serde(alias = "follow_up_prompt")]
     pub prompt: String,
     /// Absent keeps the variant of the last agent run, null asks for the default one.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub variant: Option<Option<String>>,
     pub image_ids: Option<Vec<ImageId>>,
     pub retry_process_id: Option<RunId>,
@@ -198,12 +202,13 @@ impl FollowUp {
     }
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ReplaceProcess")]
 pub struct ReplaceRun {
     /// Absent means the newest agent run.
     pub process_id: Option<RunId>,
     pub prompt: String,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub variant: Option<Option<String>>,
     pub executor_profile_id: Option<ProfileId>,
     pub force_when_dirty: Option<bool>,
@@ -211,12 +216,13 @@ pub struct ReplaceRun {
 }
 
 /// Install an agent's program and log it in, then let the agent continue.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SetUpAgent {
     pub executor_profile_id: ProfileId,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CreateExecutionRun")]
 pub struct CreateErrand {
     pub project_id: ProjectId,
     pub prompt: String,
@@ -224,15 +230,16 @@ pub struct CreateErrand {
     pub base_branch: Option<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "FollowUpRun")]
 pub struct FollowUpErrand {
     #[serde(alias = "follow_up_prompt")]
     pub prompt: String,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub variant: Option<Option<String>>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CreatePullRequest {
     pub title: String,
     #[serde(alias = "description")]
@@ -240,14 +247,14 @@ pub struct CreatePullRequest {
     pub target_branch: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct AttachPullRequest {
     /// Preferred when several pull requests come from the branch.
     pub pr_number: Option<i64>,
 }
 
 /// Make a task of an issue, named by its number or by its address.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TaskFromIssue {
     pub number: Option<i64>,
     pub url: Option<String>,
@@ -260,10 +267,16 @@ pub struct TaskFromIssue {
 }
 
 /// Change or remove the limit of what an attempt may cost.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SetBudget {
     #[serde(deserialize_with = "Option::deserialize")]
+    #[schemars(schema_with = "budget_or_null")]
     pub max_cost_usd: Option<Budget>,
+}
+
+/// The key must be there; null is a value.
+fn budget_or_null(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({"anyOf": [generator.subschema_for::<Budget>(), {"type": "null"}]})
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! One process of an attempt or an errand. The wire calls it an *execution process*.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Action, AttemptId, ErrandId, Millis, RunId};
@@ -74,7 +75,7 @@ impl RunOwner {
 }
 
 /// Why a run exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunReason {
     SetupScript,
@@ -84,7 +85,7 @@ pub enum RunReason {
 }
 
 /// What clients see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
     Running,

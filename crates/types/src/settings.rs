@@ -3,13 +3,15 @@
 //! Invariant: every field has a default, so any subset can be read; keys that this version does not know are kept and
 //! written back.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{Budget, Executor, FleetSettings, ProfileId, SECRET_MASK};
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(rename = "Config")]
 pub struct Settings {
     pub config_version: String,
     pub theme: Theme,
@@ -48,6 +50,7 @@ pub struct Settings {
 
     /// Keys that this version does not know.
     #[serde(flatten)]
+    #[schemars(skip)]
     pub other: Map<String, Value>,
 }
 
@@ -107,7 +110,7 @@ impl Settings {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Theme {
     Light,
@@ -116,7 +119,7 @@ pub enum Theme {
     System,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Language {
     #[default]
@@ -127,13 +130,14 @@ pub enum Language {
     Ko,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct NotificationSettings {
     pub sound_enabled: bool,
     pub push_enabled: bool,
     pub sound_file: SoundFile,
     #[serde(flatten)]
+    #[schemars(skip)]
     pub other: Map<String, Value>,
 }
 
@@ -143,7 +147,7 @@ impl Default for NotificationSettings {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum SoundFile {
     #[serde(rename = "ABSTRACT_SOUND1")]
     AbstractSound1,
@@ -187,7 +191,7 @@ impl SoundFile {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EditorSettings {
     pub editor_type: String,
@@ -195,6 +199,7 @@ pub struct EditorSettings {
     pub remote_ssh_host: Option<String>,
     pub remote_ssh_user: Option<String>,
     #[serde(flatten)]
+    #[schemars(skip)]
     pub other: Map<String, Value>,
 }
 
@@ -211,7 +216,7 @@ impl Default for EditorSettings {
 }
 
 /// Tokens are in clear here and in the file (mode 600); whoever shows settings masks them.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct GithubSettings {
     pub pat: Option<String>,
@@ -220,6 +225,7 @@ pub struct GithubSettings {
     pub primary_email: Option<String>,
     pub default_pr_base: Option<String>,
     #[serde(flatten)]
+    #[schemars(skip)]
     pub other: Map<String, Value>,
 }
 
@@ -255,11 +261,12 @@ impl std::fmt::Debug for GithubSettings {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Showcases {
     pub seen_features: Vec<String>,
     #[serde(flatten)]
+    #[schemars(skip)]
     pub other: Map<String, Value>,
 }
 

@@ -3,13 +3,14 @@
 //! Invariant: an absent key keeps the stored value. Null clears what may be empty and keeps what may not. Keys that
 //! this version does not know are ignored, so nobody can plant anything in the file.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::request::{present, word};
 use crate::secret::{SentSecret, put_secret};
 use crate::{Budget, FleetChange, Language, ProfileId, Settings, SoundFile, Theme};
 
-#[derive(Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SettingsChange {
     #[serde(deserialize_with = "word")]
@@ -49,7 +50,7 @@ pub struct SettingsChange {
     pub(crate) showcases: Option<ShowcasesChange>,
 }
 
-#[derive(Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct NotificationChange {
     pub sound_enabled: Option<bool>,
@@ -58,7 +59,7 @@ pub(crate) struct NotificationChange {
     pub sound_file: Option<SoundFile>,
 }
 
-#[derive(Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct EditorChange {
     #[serde(deserialize_with = "word")]
@@ -72,7 +73,7 @@ pub(crate) struct EditorChange {
 }
 
 /// The editors that can be chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum EditorType {
     VsCode,
@@ -113,7 +114,7 @@ impl EditorType {
     }
 }
 
-#[derive(Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct GithubChange {
     #[serde(deserialize_with = "present")]
@@ -128,7 +129,7 @@ pub(crate) struct GithubChange {
     pub default_pr_base: Option<Option<String>>,
 }
 
-#[derive(Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct ShowcasesChange {
     pub seen_features: Option<Vec<String>>,

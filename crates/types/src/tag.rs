@@ -1,12 +1,13 @@
 //! Text that people reuse: tags in prompts, templates for tasks.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::request::present;
 use crate::{Millis, ProjectId, TagId, TemplateId};
 
 /// A word that stands for a longer text in prompts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tag {
     pub id: TagId,
     pub tag_name: String,
@@ -15,21 +16,22 @@ pub struct Tag {
     pub updated_at: Millis,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CreateTag {
     pub tag_name: String,
     pub content: String,
 }
 
 /// Absent and null keep the stored value.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct UpdateTag {
     pub tag_name: Option<String>,
     pub content: Option<String>,
 }
 
 /// A task to begin from; without a project it is for all projects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "TaskTemplate")]
 pub struct Template {
     pub id: TemplateId,
     pub project_id: Option<ProjectId>,
@@ -40,7 +42,8 @@ pub struct Template {
     pub updated_at: Millis,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CreateTaskTemplate")]
 pub struct CreateTemplate {
     pub project_id: Option<ProjectId>,
     pub title: String,
@@ -49,10 +52,11 @@ pub struct CreateTemplate {
 }
 
 /// An absent key keeps the stored value; a null description clears it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "UpdateTaskTemplate")]
 pub struct UpdateTemplate {
     pub title: Option<String>,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
     pub template_name: Option<String>,
 }

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{AttemptId, Millis, ProjectId, TaskId};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Task {
     pub id: TaskId,
     pub project_id: ProjectId,
@@ -17,6 +18,7 @@ pub struct Task {
     /// The attempt that spawned this task.
     pub parent_task_attempt: Option<AttemptId>,
     /// Always null; old clients expect the key.
+    #[schemars(with = "Option<AttemptId>")]
     pub dev_server_id: Option<String>,
     pub created_at: Millis,
     pub updated_at: Millis,
@@ -37,7 +39,8 @@ impl Task {
 }
 
 /// A task with the flags that lists and streams carry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "TaskWithAttemptStatus", extend("x-extends" = "Task"))]
 pub struct TaskSummary {
     #[serde(flatten)]
     pub task: Task,
@@ -52,7 +55,7 @@ pub struct TaskSummary {
 }
 
 /// The state of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskStatus {
     Todo,

@@ -9,6 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Millis(pub i64);
 
+crate::shape::inline_schema! { Millis => {"type": "string", "format": "date-time"} }
+
 impl Millis {
     /// The current time. Everything that can take the time as an argument should do so instead.
     pub fn now() -> Self {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{AttemptId, Budget, Day, MicroUsd, Millis, ProjectId, TaskId, WorkerId, WorkerTier};
@@ -137,7 +138,8 @@ impl std::str::FromStr for UsageKey {
 }
 
 /// The use of a group of runs and workers; only what it is grouped by is named.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-extends" = "UsageSum"))]
 pub struct UsageGroup {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project_id: Option<ProjectId>,
@@ -162,7 +164,7 @@ pub struct UsageGroup {
     pub sum: UsageSum,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UsageSum {
     pub input_tokens: i64,
     pub output_tokens: i64,
@@ -177,7 +179,7 @@ pub struct UsageSum {
     pub runs: i64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UsageReport {
     pub groups: Vec<UsageGroup>,
     pub total: UsageSum,
@@ -187,7 +189,7 @@ pub struct UsageReport {
 }
 
 /// What the current month (UTC) has cost in total.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MonthSpending {
     /// Such as `2026-11`.
     pub month: String,
@@ -201,7 +203,7 @@ pub struct MonthSpending {
 }
 
 /// How much a worker does for its money.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerEfficiency {
     pub worker_id: WorkerId,
     pub call_count: i64,
@@ -218,7 +220,7 @@ pub struct WorkerEfficiency {
 }
 
 /// What a model costs and how it serves.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelPerformance {
     pub model: String,
     /// Calls of workers; runs do not report theirs.

@@ -5,7 +5,7 @@ const WORDS = "web/src/screens/fleet";
 
 export default {
   title: "an alert",
-  goal: "4 files",
+  goal: "3 files",
   edits: [
     { file: KINDS, replace: "    StatusBad,\n    Budget,", text: "    StatusBad,\n    StatusStopped,\n    Budget," },
     { file: KINDS, replace: "OF_WORKERS: [AlertKind; 11]", text: "OF_WORKERS: [AlertKind; 12]" },
@@ -14,11 +14,6 @@ export default {
       file: "crates/core/src/notify/alerts.rs",
       replace: "Finding::SaysStopped => (AlertKind::StatusBad,",
       text: "Finding::SaysStopped => (AlertKind::StatusStopped,",
-    },
-    {
-      file: "crates/server/src/openapi/workers.rs",
-      replace: "status_bad budget",
-      text: "status_bad status_stopped budget",
     },
     {
       file: WORDS,

@@ -3,7 +3,6 @@
 const REQUEST = "crates/types/src/request.rs";
 const WRITE = "crates/store/src/write.rs";
 const CROWD = "crates/store/src/crowd.rs";
-const SCHEMA = "crates/server/src/openapi/schema.rs";
 const TOOLS = "crates/server/src/mcp/tasks.rs";
 const ADD = "crates/cli/src/command/task.rs";
 const EDIT = "crates/cli/src/command/task/edit.rs";
@@ -45,8 +44,6 @@ export default {
       text: "        task.note = request.note.or(task.note);",
     },
 
-    { file: SCHEMA, replace: "labels?:string[] --", text: "labels?:string[] note?:string --" },
-    { file: SCHEMA, replace: "labels?:string[]|null", text: "labels?:string[]|null note?:string|null" },
     {
       file: TOOLS,
       after: "    labels: Option<Vec<String>>,",

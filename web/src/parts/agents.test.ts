@@ -31,6 +31,7 @@ const found = (executor: string, more: Partial<FoundAgent>): FoundAgent => ({
   keys: [],
   logged_in: true,
   ready: true,
+  state: "ready",
   install: "npm i x",
   log_in: "x login",
   ...more,

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Subcommand;
-use forge_core::{CallStyle, FaultSeverity, LauncherCheck, list_launchers};
+use forge_core::{FaultSeverity, LauncherCheck, list_launchers};
+use forge_types::wire::CallStyle;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

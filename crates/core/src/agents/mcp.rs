@@ -1,18 +1,10 @@
 //! The MCP servers of agent programs: read from and written to the user's own files.
 
-use std::path::PathBuf;
-
-use forge_run::agents::{self, Counts, McpConfig, Servers};
+use forge_run::agents::{self, Counts, Servers};
 use forge_types::Executor;
-use serde::Serialize;
+use forge_types::wire::McpAnswer;
 
 use crate::{Error, Forge, Result};
-
-#[derive(Serialize)]
-pub struct McpAnswer {
-    pub mcp_config: McpConfig,
-    pub config_path: PathBuf,
-}
 
 impl Forge {
     pub async fn mcp_config(&self, executor: Executor) -> Result<McpAnswer> {

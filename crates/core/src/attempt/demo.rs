@@ -8,11 +8,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use forge_git::{Owner, Repo};
+use forge_types::wire::Demo;
 use forge_types::{
-    CreateAttemptOptions, CreateProject, CreateTask, Executor, Millis, ProfileId, Project, ProjectId,
-    StartTask, Task,
+    CreateAttemptOptions, CreateProject, CreateTask, Executor, Millis, ProfileId, ProjectId, StartTask,
 };
-use serde::Serialize;
 
 use crate::worktree::host::Directory;
 use crate::{Error, Forge, Kind, Result};
@@ -47,13 +46,6 @@ const RIVAL: Chapter =
 /// Left for the person to start.
 const TO_DO: Chapter =
     Chapter { title: "Greet in other languages", script: include_str!("demo/tasks/languages.txt") };
-
-/// A demo that has begun.
-#[derive(Clone, Debug, Serialize)]
-pub struct Demo {
-    pub project: Project,
-    pub tasks: Vec<Task>,
-}
 
 /// The repository a user would have before Forge comes.
 pub async fn make_repository(path: &Path) -> Result<()> {

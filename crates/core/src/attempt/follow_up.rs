@@ -5,11 +5,11 @@
 
 use forge_git::Owner;
 use forge_store::Dropped;
+use forge_types::wire::ReplaceProcessResult;
 use forge_types::{
     Action, AttemptId, ErrandId, FollowUp, FollowUpErrand, ImageId, Millis, ProfileId, ReplaceRun, Run,
     RunId, RunOwner, RunReason, RunStatus, ScriptContext, SetUpAgent, TaskStatus,
 };
-use serde::Serialize;
 
 use crate::attempt::history::recall;
 use crate::attempt::start::cleanup_action;
@@ -23,16 +23,6 @@ use crate::worktree::host::{self, IsDirty};
 use crate::worktree::queue::Entry;
 use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Once, Result};
-
-/// What a replacement did.
-#[derive(Clone, Debug, Serialize)]
-pub struct Replaced {
-    pub deleted_count: u64,
-    pub git_reset_needed: bool,
-    pub git_reset_applied: bool,
-    pub target_before_oid: Option<String>,
-    pub new_execution_id: Option<RunId>,
-}
 
 /// What is written together with a run.
 struct RunExtras<'a> {
@@ -190,7 +180,7 @@ impl Forge {
         Ok(())
     }
 
-    pub async fn replace_run(&self, id: AttemptId, request: ReplaceRun) -> Result<Replaced> {
+    pub async fn replace_run(&self, id: AttemptId, request: ReplaceRun) -> Result<ReplaceProcessResult> {
         let mut workplace = self.workplace(RunOwner::Attempt(id)).await?;
         self.check_budget(Some(id), workplace.project.id).await?;
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
@@ -217,7 +207,7 @@ impl Forge {
         let prompt = show_images(&request.prompt, &self.image_folder(&workplace));
         let action = Action::agent(prompt, profile, session);
         let run = self.add_run(RunOwner::Attempt(id), &workplace, action, RunExtras::nothing()).await?;
-        Ok(Replaced {
+        Ok(ReplaceProcessResult {
             deleted_count: rewound.dropped,
             git_reset_needed: rewound.needed,
             git_reset_applied: rewound.applied,

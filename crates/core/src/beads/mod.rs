@@ -13,6 +13,7 @@ use forge_fleet::beads::{
     self, Bead, BeadsError, Change, Claim, Close, Filter, Linked, NewBead, Standing, Status, Unlinked,
 };
 use forge_store::BeadFailure;
+use forge_types::wire::BeadStanding;
 use forge_types::{
     AlertKind, AttemptId, BeadsOf, ClaimBead, CloseBead, CommentBead, CreateBead, Lease, LinkBead, Millis,
     Outcome, ReleaseBead, Routing, RunReason, RunStatus, TaskId, UpdateBead, WorkerId,
@@ -38,19 +39,6 @@ pub struct BeadLine {
     #[serde(flatten)]
     bead: Bead,
     standing: BeadStanding,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct BeadStanding {
-    /// It can be worked on now.
-    ready: bool,
-    /// What must be closed before.
-    blocked_by: Vec<String>,
-    lease: Option<Lease>,
-    failures: u32,
-    /// Why it waits for a person, if it does.
-    parked: Option<String>,
-    task_id: Option<TaskId>,
 }
 
 /// Which beads are listed.

@@ -5,12 +5,12 @@
 
 use forge_fleet::route::{Model, Standing};
 use forge_run::agents;
+use forge_types::wire::WorkerDefinition;
 use forge_types::{
     DispatchMode, DispatchRule, Executor, FleetSettings, MicroUsd, PassedOver, ProfileId, Project, Routing,
     WorkerTier,
 };
 
-use crate::WorkerDefinition;
 use crate::cost::quota::Access;
 use crate::worktree::host::Directory;
 use crate::{Forge, Result};

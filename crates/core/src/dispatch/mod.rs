@@ -26,9 +26,8 @@ use std::time::Duration;
 use forge_fleet::beads::News;
 use forge_types::{
     BeadsOf, DispatchChange, DispatchMode, DispatchReport, DispatchRequest, DispatchRule, Event, EventRecord,
-    Project, ProjectId, Routing, RunPhase,
+    Project, ProjectDispatch, ProjectId, Routing, RunPhase,
 };
-use serde::Serialize;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::background::Bell;
@@ -43,14 +42,6 @@ use round::DryRun;
 
 /// For what has no event: free memory, a budget that a new day fills, a tracker that was locked.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
-
-/// The rule of a project, and whether it keeps beads that could be given out.
-#[derive(Clone, Debug, Serialize)]
-pub struct ProjectDispatch {
-    #[serde(flatten)]
-    pub rule: DispatchRule,
-    pub has_beads: bool,
-}
 
 impl Forge {
     /// How the beads of a project are given out.

@@ -2,35 +2,15 @@
 //!
 //! Invariant: a key is only ever sent to the host it was stored with, and never handed out.
 
+use forge_types::wire::{OmniProbe, OmniProbed, OmniStatus};
 use forge_types::{
     ForgeSettings, ForgeSettingsChange, Notification, OmniConfig, OmniInstance, ProjectId, SECRET_MASK,
 };
-use serde::{Deserialize, Serialize};
 
 use crate::{Error, Forge, Result};
 
 const KEY: &str = "forge_settings";
 const SHOWN_NOTIFICATIONS: u32 = 50;
-
-#[derive(Serialize)]
-pub struct OmniStatus {
-    pub enabled: bool,
-    /// Only when enabled.
-    pub config: Option<OmniConfig>,
-}
-
-#[derive(Deserialize)]
-pub struct OmniProbe {
-    pub host: String,
-    pub api_key: String,
-}
-
-#[derive(Serialize)]
-pub struct OmniProbed {
-    pub valid: bool,
-    pub instances: Vec<OmniInstance>,
-    pub error: Option<String>,
-}
 
 impl Forge {
     /// Settings for all projects, with the key in clear.

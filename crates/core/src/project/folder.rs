@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use forge_types::Attempt;
-use serde::Serialize;
+use forge_types::wire::{DirectoryEntry, DirectoryListing};
 
 use crate::{Error, Forge, Result};
 
@@ -26,32 +26,16 @@ const SKIPPED: [&str; 5] = ["node_modules", "target", "dist", "build", "vendor"]
 /// How far up the worktree of a path is looked for.
 const MAX_ANCESTORS: usize = 64;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FolderEntry {
-    pub name: String,
-    pub path: PathBuf,
-    pub is_directory: bool,
-    pub is_git_repo: bool,
-    /// Seconds since the last change; only repositories that were searched for have it.
-    pub last_modified: Option<u64>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FolderListing {
-    pub entries: Vec<FolderEntry>,
-    pub current_path: PathBuf,
-}
-
 impl Forge {
     /// What is in a folder, or in the user's home: folders first, then by name.
-    pub async fn list_folder(&self, path: Option<&Path>) -> Result<FolderListing> {
+    pub async fn list_folder(&self, path: Option<&Path>) -> Result<DirectoryListing> {
         let path = path.map_or_else(home, absolute);
         let listed = tokio::task::spawn_blocking(move || list(path)).await;
         listed.map_err(|cause| Error::internal("the folder cannot be listed", cause))?
     }
 
     /// Repositories below a folder, or where people usually keep them; the most recently changed first.
-    pub async fn discover_repositories(&self, path: Option<&Path>) -> Result<Vec<FolderEntry>> {
+    pub async fn discover_repositories(&self, path: Option<&Path>) -> Result<Vec<DirectoryEntry>> {
         let (roots, depth) = match path.map(absolute) {
             Some(path) => {
                 let checked = path.clone();
@@ -119,7 +103,7 @@ fn check(path: &Path) -> Result<()> {
     }
 }
 
-fn list(path: PathBuf) -> Result<FolderListing> {
+fn list(path: PathBuf) -> Result<DirectoryListing> {
     check(&path)?;
     let unreadable = |cause| Error::refused(format!("Failed to read directory: {cause}"));
     let mut entries = Vec::new();
@@ -132,15 +116,15 @@ fn list(path: PathBuf) -> Result<FolderListing> {
         // A link counts as what it points to; one that points nowhere is a file.
         let is_directory = path.is_dir();
         let is_git_repo = is_directory && path.join(".git").exists();
-        entries.push(FolderEntry { name, path, is_directory, is_git_repo, last_modified: None });
+        entries.push(DirectoryEntry { name, path, is_directory, is_git_repo, last_modified: None });
     }
     entries.sort_by_cached_key(|entry| (!entry.is_directory, entry.name.to_lowercase()));
-    Ok(FolderListing { entries, current_path: path })
+    Ok(DirectoryListing { entries, current_path: path })
 }
 
 /// A search under way; its finds can be read while it goes on.
 struct Search {
-    found: Mutex<Vec<FolderEntry>>,
+    found: Mutex<Vec<DirectoryEntry>>,
     stopped: AtomicBool,
 }
 
@@ -174,7 +158,7 @@ impl Search {
         let modified = std::fs::metadata(path).and_then(|found| found.modified()).ok();
         let last_modified = modified.map(|at| at.elapsed().unwrap_or_default().as_secs());
         let path = path.to_owned();
-        let entry = FolderEntry { name, path, is_directory: true, is_git_repo: true, last_modified };
+        let entry = DirectoryEntry { name, path, is_directory: true, is_git_repo: true, last_modified };
         self.found.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
     }
 }
@@ -196,7 +180,7 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    fn names(entries: &[FolderEntry]) -> Vec<&str> {
+    fn names(entries: &[DirectoryEntry]) -> Vec<&str> {
         entries.iter().map(|entry| entry.name.as_str()).collect()
     }
 

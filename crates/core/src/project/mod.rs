@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use forge_git::{GitError, Repo, SearchHit, SearchScope};
+use forge_git::{GitError, Repo, SearchScope};
+use forge_types::wire::SearchResult;
 use forge_types::{
     BranchInfo, CreateProject, ListedProject, Millis, Project, ProjectId, RegisteredProject, UpdateProject,
 };
@@ -154,7 +155,7 @@ impl Forge {
         id: ProjectId,
         query: &str,
         scope: SearchScope,
-    ) -> Result<Vec<SearchHit>> {
+    ) -> Result<Vec<SearchResult>> {
         if query.trim().is_empty() {
             return Err(Error::refused("Query parameter 'q' is required and cannot be empty"));
         }

@@ -3,7 +3,8 @@
 //! Invariant: looking changes nothing but remote-tracking branches, and a pull happens whole or not at all.
 
 use forge_git::GitError;
-use forge_remote::{LoginSite, Release};
+use forge_remote::LoginSite;
+use forge_types::wire::Release;
 use forge_types::{BranchStatus, ProjectId};
 
 use crate::{Error, Forge, Kind, Result};

@@ -6,33 +6,9 @@ use std::sync::{Arc, PoisonError};
 
 use forge_remote::{DeviceAnswer, DeviceCode, GithubUser, LoginSite, RemoteError, Token};
 use forge_types::Settings;
-use serde::Serialize;
+use forge_types::wire::{DeviceStart, LoginAnswer, LoginCheck};
 
 use crate::{Error, Forge, Kind, Result};
-
-/// What the user needs to finish the login on GitHub's page.
-#[derive(Clone, Debug, Serialize)]
-pub struct DeviceStart {
-    pub user_code: String,
-    pub verification_uri: String,
-    pub expires_in: u64,
-    pub interval: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum LoginAnswer {
-    SlowDown,
-    AuthorizationPending,
-    Success,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum LoginCheck {
-    Valid,
-    Invalid,
-}
 
 impl Forge {
     pub async fn start_github_login(&self) -> Result<DeviceStart> {

@@ -5,6 +5,7 @@
 
 use forge_git::GitError;
 use forge_remote::{Host, NewPullRequest, PullRequest, RemoteError};
+use forge_types::wire::AttachedPullRequest;
 use forge_types::{
     AttachPullRequest, Attempt, AttemptId, AutoPr, CreatePullRequest, IssueLink, Merge, MergeId, Millis,
     PrInfo, PrStatus, RunOwner, RunReason, Task, TaskStatus,
@@ -39,25 +40,6 @@ impl PrRefusal {
             PrRefusal::TokenInvalid => "the token for the code host is missing, invalid or expired",
             PrRefusal::InsufficientPermissions => "the token may not open pull requests here",
             PrRefusal::RepoNotFoundOrNoAccess => "the repository does not exist or the token may not see it",
-        }
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Attached {
-    pub pr_attached: bool,
-    pub pr_url: Option<String>,
-    pub pr_number: Option<i64>,
-    pub pr_status: Option<PrStatus>,
-}
-
-impl From<&PrInfo> for Attached {
-    fn from(info: &PrInfo) -> Self {
-        Self {
-            pr_attached: true,
-            pr_url: Some(info.url.clone()),
-            pr_number: Some(info.number),
-            pr_status: Some(info.status),
         }
     }
 }
@@ -251,11 +233,15 @@ impl Forge {
     }
 
     /// The pull request of the attempt: the newest on record, else one that the host has for its branch.
-    pub async fn attach_pull_request(&self, id: AttemptId, request: AttachPullRequest) -> Result<Attached> {
+    pub async fn attach_pull_request(
+        &self,
+        id: AttemptId,
+        request: AttachPullRequest,
+    ) -> Result<AttachedPullRequest> {
         let work = self.work(id).await?;
         let recorded = self.0.store.merges(id).await?;
         let recorded = recorded.iter().find_map(|merge| match merge {
-            Merge::Pr { pr_info, .. } => Some(Attached::from(pr_info)),
+            Merge::Pr { pr_info, .. } => Some(AttachedPullRequest::from(pr_info)),
             Merge::Direct { .. } => None,
         });
         if let Some(recorded) = recorded {
@@ -270,8 +256,10 @@ impl Forge {
         found.sort_by_key(|pull| pull.status != PrStatus::Open);
         let chosen = found.iter().find(|pull| request.pr_number.is_none_or(|number| number == pull.number));
         match chosen {
-            Some(pull) => Ok(Attached::from(&self.record_pull(&work.attempt, &pull.base, pull).await?)),
-            None => Ok(Attached::default()),
+            Some(pull) => {
+                Ok(AttachedPullRequest::from(&self.record_pull(&work.attempt, &pull.base, pull).await?))
+            }
+            None => Ok(AttachedPullRequest::default()),
         }
     }
 }

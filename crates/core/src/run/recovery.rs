@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use forge_git::Repo;
 use forge_run::{Exit, ExitReason, Found, Tail, View};
+use forge_types::wire::Standing;
 use forge_types::{Run, RunPhase, RunReason, RunStatus};
 
 use crate::run::lifecycle::vanished;
 use crate::worktree::host::{DropClaim, Exists, Head, RetireCutOff, TakeOver};
-use crate::worktree::upkeep::{Standing, WorktreeLine};
+use crate::worktree::upkeep::FoundDirectory;
 use crate::worktree::workplace::Workplace;
 use crate::{Forge, Result};
 
@@ -122,10 +123,10 @@ impl Forge {
     /// What starts that never got a row left behind; what is not ours is only reported.
     ///
     /// Called before the first request: later, the worktree of a start that is under way would look the same.
-    pub(crate) async fn find_cut_off_starts(&self) -> Result<Vec<WorktreeLine>> {
+    pub(crate) async fn find_cut_off_starts(&self) -> Result<Vec<FoundDirectory>> {
         let kept = std::env::var_os("DISABLE_WORKTREE_ORPHAN_CLEANUP").is_some();
-        let mut lines = self.classify_worktrees().await?;
-        lines.retain(|line| match line.standing {
+        let mut found = self.classify_worktrees().await?;
+        found.retain(|FoundDirectory { line, .. }| match line.standing {
             Standing::Orphan if kept => {
                 tracing::info!(path = %line.path.display(), "orphaned worktree stays, as asked");
                 false
@@ -137,26 +138,26 @@ impl Forge {
             }
             Standing::InUse | Standing::OtherForge => false,
         });
-        Ok(lines)
+        Ok(found)
     }
 
     /// Undoes what [`Self::find_cut_off_starts`] found. A git process of the server that died may still be at work in
     /// one of them, so each is tried more than once, and what it does too late is undone in the end.
-    pub(crate) async fn undo_cut_off_starts(&self, mut lines: Vec<WorktreeLine>) {
+    pub(crate) async fn undo_cut_off_starts(&self, mut found: Vec<FoundDirectory>) {
         let mut undone = Vec::new();
         for pause in UNDO_PAUSES {
             let mut left = Vec::new();
-            for line in lines {
-                match self.undo_cut_off(&line).await {
+            for one in found {
+                match self.undo_cut_off(&one).await {
                     Ok(claim) => undone.extend(claim),
                     Err(error) => {
-                        tracing::warn!(path = %line.path.display(), %error, "orphaned worktree stays for now");
-                        left.push(line);
+                        tracing::warn!(path = %one.line.path.display(), %error, "orphaned worktree stays for now");
+                        left.push(one);
                     }
                 }
             }
-            lines = left;
-            if lines.is_empty() && undone.is_empty() {
+            found = left;
+            if found.is_empty() && undone.is_empty() {
                 return;
             }
             tokio::select! {
@@ -172,10 +173,11 @@ impl Forge {
     }
 
     /// Returns the branch that a claim without one may still get, and where it would be.
-    async fn undo_cut_off(&self, line: &WorktreeLine) -> Result<Option<(Repo, String, String)>> {
-        let (Some(owner), Some(repo)) = (line.owner, &line.repo) else { return Ok(None) };
+    async fn undo_cut_off(&self, found: &FoundDirectory) -> Result<Option<(Repo, String, String)>> {
+        let line = &found.line;
+        let (Some(owner), Some(repo)) = (found.owner, &line.repo) else { return Ok(None) };
         // A home that was copied as files is the same installation, and its agents may be running there.
-        let at = line.directory(repo);
+        let at = found.directory(repo);
         self.refuse_living_now(&at).await?;
         let repo = self.repo_at(Path::new(repo)).await?;
         let head = self.ask(Head { at: at.clone() }).await?;

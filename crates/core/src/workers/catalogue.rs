@@ -2,33 +2,14 @@
 //!
 //! Invariant: a definition that cannot be read hides no other one, and is reported.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use forge_fleet::definition::{read_kinds, read_workers};
-use forge_types::WorkerTier;
-use serde::Serialize;
+use forge_types::wire::{LauncherFile, WorkerDefinition, WorkerDefinitions};
 
 use super::order::with_surroundings;
-use super::shipped::{self, LauncherFile};
+use super::shipped;
 use crate::{Error, Forge, Result};
-
-/// A worker of `workers.yaml`, or a type of `workers/`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct WorkerDefinition {
-    pub name: String,
-    pub launcher: String,
-    pub model: String,
-    pub tier: WorkerTier,
-    /// Where it works, if the definition says so.
-    pub workspace: Option<PathBuf>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct WorkerDefinitions {
-    pub definitions: Vec<WorkerDefinition>,
-    /// What could not be read, and keys that nobody knows.
-    pub problems: Vec<String>,
-}
 
 impl Forge {
     pub async fn launchers(&self) -> Result<Vec<LauncherFile>> {

@@ -1,50 +1,12 @@
 //! Workers as they are listed: the rows, joined with the sessions that are there.
 
-use std::path::PathBuf;
-
 use forge_fleet::discovery::Bond;
-use forge_types::{AttemptId, Health, HealthLevel, Worker, WorkerId, WorkerPhase};
-use serde::Serialize;
+use forge_types::wire::{ListedWorker, WorkerHealth, WorkersHealth};
+use forge_types::{AttemptId, HealthLevel, Worker, WorkerId};
 
 use super::session::{Found, describe};
 use crate::Error;
 use crate::{Forge, Result};
-
-/// A worker, and what is seen of it right now.
-#[derive(Clone, Debug, Serialize)]
-pub struct ListedWorker {
-    #[serde(flatten)]
-    pub worker: Worker,
-    /// Forge started or adopted it. Others are shown and left alone.
-    pub managed: bool,
-    pub has_session: bool,
-    /// Somebody looks at it.
-    pub attached: bool,
-    /// The tmux server its session is on.
-    pub socket: PathBuf,
-    /// Where its output is kept when it works without a person.
-    pub log: PathBuf,
-}
-
-/// How one worker is.
-#[derive(Clone, Debug, Serialize)]
-pub struct WorkerHealth {
-    pub id: WorkerId,
-    pub phase: WorkerPhase,
-    #[serde(flatten)]
-    pub health: Health,
-    pub note: Option<String>,
-}
-
-/// How all workers are.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct WorkersHealth {
-    pub healthy: usize,
-    pub degraded: usize,
-    pub critical: usize,
-    pub failed: usize,
-    pub workers: Vec<WorkerHealth>,
-}
 
 impl Forge {
     /// Ours first, then sessions that look like workers of others.

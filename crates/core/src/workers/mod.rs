@@ -38,12 +38,10 @@ use tokio::sync::Notify;
 use crate::notify::alerts;
 use crate::{Error, Forge, Kind, Result};
 
-pub use catalogue::{WorkerDefinition, WorkerDefinitions};
 pub use lifecycle::WorkerEnd;
-pub use list::{ListedWorker, WorkerHealth, WorkersHealth};
 pub use mask::read_worker_log;
 pub use session::attach_command;
-pub use shipped::{LauncherFile, list_launchers};
+pub use shipped::list_launchers;
 
 /// What the engine holds of its workers beside their rows.
 pub(crate) struct Fleet {

@@ -6,10 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use forge_fleet::definition::{Resolved, Surroundings, WorkerKind, read_kinds, read_workers};
-use forge_fleet::launcher::{CallStyle, LaunchConfig};
+use forge_fleet::launcher::LaunchConfig;
 use forge_types::{FleetSettings, Health, Millis, SpawnWorker, Worker, WorkerId, WorkerPhase, WorkerTier};
-use serde::Deserialize;
-use serde_json::Value;
 
 use super::shipped;
 use crate::{Error, Forge, Kind, Result};
@@ -91,8 +89,7 @@ fn draft(home: &Path, fleet: &FleetSettings, wanted: SpawnWorker) -> Result<Work
         config.timeout_secs = secs.clamp(1, 3600);
     }
     if let Some(style) = wanted.style {
-        config.style = CallStyle::deserialize(Value::from(style))
-            .map_err(|error| Error::invalid(format!("style: {error}")))?;
+        config.style = style;
     }
     let now = Millis::now();
     Ok(Worker {

@@ -7,7 +7,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use forge_types::FleetSettings;
-use serde::Serialize;
+use forge_types::wire::LauncherFile;
 
 use crate::settings;
 use crate::{Error, Result};
@@ -31,15 +31,6 @@ const SHIPPED: &[(&str, u32, &str)] = shipped![
     "opencode" PROGRAM,
     "scripted" PROGRAM,
 ];
-
-/// A launcher that workers can be started with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct LauncherFile {
-    pub name: String,
-    pub path: PathBuf,
-    /// It is as it came with Forge.
-    pub shipped: bool,
-}
 
 /// The launchers of a home, with those that come with Forge; needs no server.
 pub fn list_launchers(home: &Path) -> Result<Vec<LauncherFile>> {

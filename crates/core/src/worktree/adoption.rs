@@ -7,35 +7,17 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use forge_git::{GitError, Owner};
+use forge_types::wire::{AdoptedWorktree, ReleasedWorktree};
 use forge_types::{AttemptId, Millis, RunOwner};
-use serde::Serialize;
 
 use crate::worktree::host::{Adopt, Directory, FindStranger, Release};
 use crate::worktree::workplace::Workplace;
 use crate::worktree::workplace::marked;
 use crate::{Error, Forge, Result};
 
-/// Where an attempt works from now on.
-#[derive(Debug, Serialize)]
-pub struct AdoptedReport {
-    pub attempt_id: AttemptId,
-    pub path: PathBuf,
-    /// Where the worktree was.
-    pub from: PathBuf,
-}
-
-/// An attempt whose branch is free.
-#[derive(Debug, Serialize)]
-pub struct ReleasedReport {
-    pub attempt_id: AttemptId,
-    /// The worktree that was let go, unless it was gone already.
-    pub path: Option<PathBuf>,
-    pub branch: String,
-}
-
 impl Forge {
     /// Makes the worktree that another program made for the attempt Forge's own.
-    pub async fn adopt_worktree(&self, id: AttemptId) -> Result<AdoptedReport> {
+    pub async fn adopt_worktree(&self, id: AttemptId) -> Result<AdoptedWorktree> {
         let workplace = self.imported_site(id).await?;
         let (Some(attempt), Some(task)) = (&workplace.attempt, &workplace.task) else {
             return Err(Error::not_found(format!("Task attempt not found: {id}")));
@@ -63,11 +45,11 @@ impl Forge {
         let path = self.ask(Adopt { at, owner, task, branch, to }).await?;
         self.settle_place(id, &path, false).await?;
         tracing::info!(attempt = %id, from = %from.display(), path = %path.display(), "worktree adopted");
-        Ok(AdoptedReport { attempt_id: id, path, from })
+        Ok(AdoptedWorktree { attempt_id: id, path, from })
     }
 
     /// Lets go of the worktree that another program made for the attempt. The next run has one of Forge's own.
-    pub async fn release_worktree(&self, id: AttemptId) -> Result<ReleasedReport> {
+    pub async fn release_worktree(&self, id: AttemptId) -> Result<ReleasedWorktree> {
         let workplace = self.imported_site(id).await?;
         let (Some(attempt), Some(task)) = (&workplace.attempt, &workplace.task) else {
             return Err(Error::not_found(format!("Task attempt not found: {id}")));
@@ -102,7 +84,7 @@ impl Forge {
             let place = self.free_place(id, &task.title, Path::new(""), &HashSet::new()).await?;
             self.settle_place(id, &place, true).await?;
         }
-        Ok(ReleasedReport { attempt_id: id, path: found, branch: attempt.branch.clone() })
+        Ok(ReleasedWorktree { attempt_id: id, path: found, branch: attempt.branch.clone() })
     }
 
     async fn imported_site(&self, id: AttemptId) -> Result<Workplace> {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use forge_types::wire::{GarbageReport, GarbageRequest};
 use forge_types::{Millis, RunId};
 
 use crate::worktree::host::EmptyTrash;
-use crate::worktree::upkeep::{GcReport, GcRequest};
 use crate::{Error, Forge, Result};
 
 /// Trash and ownerless logs are kept for a week unless asked otherwise.
@@ -13,12 +13,12 @@ const DEFAULT_AGE_H: u64 = 7 * 24;
 
 impl Forge {
     /// Removes what is old enough and provably not needed; everything else stays and is reported.
-    pub async fn collect_garbage(&self, request: GcRequest) -> Result<GcReport> {
+    pub async fn collect_garbage(&self, request: GarbageRequest) -> Result<GarbageReport> {
         let age_h = request.older_than_h.unwrap_or(DEFAULT_AGE_H);
         let age = Duration::from_secs(age_h.saturating_mul(3600));
         let emptied = self.ask(EmptyTrash { older_than: age, now: Millis::now() }).await?;
         let removed_logs = self.remove_ownerless_logs(age).await?;
-        Ok(GcReport {
+        Ok(GarbageReport {
             removed: emptied.deleted,
             freed_bytes: emptied.bytes,
             kept: emptied.left.iter().map(|(path, why)| format!("{}: {why}", path.display())).collect(),

@@ -4,14 +4,16 @@
 //! moved to the trash) and can be restored; everything else is only reported. The user's checkout is never a subject.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use forge_git::{GitError, Owner};
 use forge_run::DirectoryOwner;
 use forge_store::Page;
+use forge_types::wire::{
+    KeptWorktree, RestoreSource, RestoredWorktree, Standing, TrashLine, WorktreeLine, WorktreeReport,
+};
 use forge_types::{AttemptId, CreateProject, Millis, Project, RegisteredProject, TaskId};
-use serde::{Deserialize, Serialize};
 
 use crate::worktree::hold::Hold;
 use crate::worktree::host::{
@@ -25,89 +27,17 @@ use crate::{Error, Forge, Result};
 /// How long a refill of the spare worktrees waits for more starts to come.
 const WARM_UP_PAUSE: Duration = Duration::from_millis(250);
 
-/// Every directory below the worktree base and what may be done with it.
-#[derive(Debug, Serialize)]
-pub struct WorktreeReport {
-    pub base: PathBuf,
-    pub free_bytes: u64,
-    pub used_bytes: u64,
-    pub worktrees: Vec<WorktreeLine>,
-    /// Warm worktrees, ready to be claimed.
-    pub spares: usize,
-    pub trash: Vec<TrashLine>,
+/// A directory below the worktree base, and what its mark says.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundDirectory {
+    pub(crate) line: WorktreeLine,
+    pub(crate) owner: Option<Owner>,
 }
 
-#[derive(Debug, Serialize)]
-pub struct WorktreeLine {
-    pub path: PathBuf,
-    pub bytes: u64,
-    pub standing: Standing,
-    #[serde(skip)]
-    pub owner: Option<Owner>,
-    pub attempt_id: Option<AttemptId>,
-    pub branch: Option<String>,
-    pub repo: Option<String>,
-}
-
-impl WorktreeLine {
+impl FoundDirectory {
     pub(crate) fn directory(&self, repo: &str) -> Directory {
-        Directory::new(repo, &self.path)
+        Directory::new(repo, &self.line.path)
     }
-}
-
-/// Whose directory it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// An attempt or errand of this server uses it, or it is a spare.
-    InUse,
-    /// Ours by its mark, but no attempt refers to it.
-    Orphan,
-    /// It carries the mark of another Forge.
-    OtherForge,
-    /// No mark: never touched.
-    Stranger,
-}
-
-#[derive(Debug, Serialize)]
-pub struct TrashLine {
-    pub path: PathBuf,
-    pub bytes: u64,
-    pub attempt_id: Option<AttemptId>,
-    pub retired_at: Millis,
-}
-
-/// Where a retired worktree went.
-#[derive(Debug, Serialize)]
-pub struct KeptReport {
-    pub attempt_id: AttemptId,
-    pub reference: String,
-    pub commit: String,
-    pub trash: Option<PathBuf>,
-}
-
-#[derive(Debug, Serialize)]
-pub struct RestoredReport {
-    pub attempt_id: AttemptId,
-    pub path: PathBuf,
-    pub from: &'static str,
-    /// Regenerable files that were not part of the snapshot.
-    pub missing: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub struct GcRequest {
-    /// Trash younger than this stays; default one week.
-    pub older_than_h: Option<u64>,
-}
-
-#[derive(Debug, Serialize)]
-pub struct GcReport {
-    pub removed: Vec<PathBuf>,
-    pub freed_bytes: u64,
-    /// Trash that stays although it is old enough, and why.
-    pub kept: Vec<String>,
-    pub removed_logs: usize,
 }
 
 impl Forge {
@@ -182,7 +112,7 @@ impl Forge {
         Ok(())
     }
 
-    pub async fn retire_worktree(&self, id: AttemptId) -> Result<KeptReport> {
+    pub async fn retire_worktree(&self, id: AttemptId) -> Result<KeptWorktree> {
         let attempt = self.attempt(id).await?;
         if !attempt.use_worktree {
             return Err(Error::conflict(format!(
@@ -197,7 +127,7 @@ impl Forge {
         self.retire(id, &hold).await
     }
 
-    async fn retire(&self, id: AttemptId, hold: &Hold) -> Result<KeptReport> {
+    async fn retire(&self, id: AttemptId, hold: &Hold) -> Result<KeptWorktree> {
         let at = hold.directory();
         if !self.ask(Exists { at: at.clone() }).await? {
             return Err(Error::conflict(format!("{at} does not exist; there is nothing to retire")));
@@ -206,10 +136,10 @@ impl Forge {
         let kept = self.ask(Retire { at: at.clone(), owner: Owner::Attempt(id) }).await?;
         self.set_deleted(id, true).await?;
         tracing::info!(attempt = %id, reference = %kept.reference, "worktree retired");
-        Ok(KeptReport { attempt_id: id, reference: kept.reference, commit: kept.commit, trash: kept.trash })
+        Ok(KeptWorktree { attempt_id: id, reference: kept.reference, commit: kept.commit, trash: kept.trash })
     }
 
-    pub async fn restore_worktree(&self, id: AttemptId) -> Result<RestoredReport> {
+    pub async fn restore_worktree(&self, id: AttemptId) -> Result<RestoredWorktree> {
         let attempt = self.attempt(id).await?;
         let at = self.directory_of(&attempt).await?;
         let there = || Error::conflict(format!("{at} is there already; nothing was restored"));
@@ -223,10 +153,10 @@ impl Forge {
         let restored = self.ask(Restore { at, owner: Owner::Attempt(id) }).await?;
         self.set_deleted(id, false).await?;
         let from = match restored.source {
-            forge_git::Source::Trash => "trash",
-            forge_git::Source::Keep => "snapshot",
+            forge_git::Source::Trash => RestoreSource::Trash,
+            forge_git::Source::Keep => RestoreSource::Snapshot,
         };
-        Ok(RestoredReport { attempt_id: id, path: restored.path, from, missing: restored.missing })
+        Ok(RestoredWorktree { attempt_id: id, path: restored.path, from, missing: restored.missing })
     }
 
     /// Retires worktrees whose rows are gone. The mark in each directory still says whose it is. What cannot be retired
@@ -326,11 +256,11 @@ impl Forge {
             trash: Vec::new(),
         };
         let listed = self.classify_worktrees().await?;
-        let paths = listed.iter().map(|line| line.path.clone()).collect();
+        let paths = listed.iter().map(|found| found.line.path.clone()).collect();
         let sizes = self.ask(Measure { paths }).await?;
-        for (line, bytes) in listed.into_iter().zip(sizes) {
+        for (FoundDirectory { line, owner }, bytes) in listed.into_iter().zip(sizes) {
             report.used_bytes += bytes;
-            match line.owner {
+            match owner {
                 Some(Owner::Spare) if line.standing != Standing::OtherForge => report.spares += 1,
                 _ => report.worktrees.push(WorktreeLine { bytes, ..line }),
             }
@@ -354,7 +284,7 @@ impl Forge {
     /// Every directory below the worktree base and whose it is; sizes are not measured.
     ///
     /// Rows are read after the directories, so that a start which is being recorded is not taken for an orphan.
-    pub(crate) async fn classify_worktrees(&self) -> Result<Vec<WorktreeLine>> {
+    pub(crate) async fn classify_worktrees(&self) -> Result<Vec<FoundDirectory>> {
         let listed = self.ask(List {}).await?;
         let attempts = self.0.store.attempts(None, Page::default()).await?;
         let errands = self.0.store.errands(None).await?;
@@ -376,7 +306,8 @@ impl Forge {
                 Owner::Errand(_) | Owner::Spare => None,
             });
             let (branch, repo) = mark.map_or((None, None), |mark| (mark.branch, Some(mark.repo)));
-            WorktreeLine { path, bytes: 0, standing, owner, attempt_id, branch, repo }
+            let line = WorktreeLine { path, bytes: 0, standing, attempt_id, branch, repo };
+            FoundDirectory { line, owner }
         });
         Ok(lines.collect())
     }
@@ -407,7 +338,7 @@ impl Forge {
     /// between moving one and writing that down. One that is in use is left to whoever uses it.
     async fn compare_with_disk(&self) -> Result<()> {
         let marked: HashSet<AttemptId> =
-            self.classify_worktrees().await?.iter().filter_map(|line| line.attempt_id).collect();
+            self.classify_worktrees().await?.iter().filter_map(|found| found.line.attempt_id).collect();
         let projects = self.0.store.projects().await?;
         let projects: HashMap<_, _> = projects.iter().map(|project| (project.id, project)).collect();
         for attempt in self.0.store.attempts(None, Page::default()).await? {

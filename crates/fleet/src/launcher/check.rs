@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forge_types::WITHHELD;
+use forge_types::wire::CallStyle;
 
 use super::answer::{self, Answer, Output};
 use super::call::{Call, Called};
-use super::{CallStyle, LaunchConfig, LauncherError, SpawnRequest, read_table};
+use super::{LaunchConfig, LauncherError, SpawnRequest, read_table};
 use crate::tmux::{Session, TmuxError};
 use stage::Stage;
 

@@ -5,24 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forge_types::WITHHELD;
+use forge_types::wire::CallStyle;
 use serde::{Deserialize, Serialize};
 
 use crate::worker::WorkerTier;
 
 const DEFAULT_TIMEOUT_SECS: u64 = 60;
-
-/// How a launcher takes its arguments. The environment is the same for all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CallStyle {
-    /// `launcher SESSION`
-    #[default]
-    Positional,
-    /// `launcher --model=M --workspace=DIR --session-name=S [--bead-ref=ID] [--config=FILE]`
-    Flags,
-    /// `launcher MODEL WORKSPACE SESSION`
-    ModelWorkspaceSession,
-}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchConfig {

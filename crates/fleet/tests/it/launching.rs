@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use forge_fleet::launcher::{CallStyle, LauncherError};
+use forge_fleet::launcher::LauncherError;
 use forge_fleet::process::Identity;
 use forge_fleet::tmux::WORKER_OPTION;
 use forge_fleet::worker::{WorkerId, WorkerStatus};
+use forge_types::wire::CallStyle;
 
 use crate::fixture::{Fixture, content_of, good_launcher, until};
 

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use forge_fleet::launcher::{
-    CallStyle, Check, Fault, Grace, LaunchConfig, LauncherError, SpawnRequest, WorkerHandle,
-};
+use forge_fleet::launcher::{Check, Fault, Grace, LaunchConfig, LauncherError, SpawnRequest, WorkerHandle};
 use forge_fleet::process::{Table, await_exits};
 use forge_fleet::status_file::{self, StatusFile};
 use forge_fleet::worker::{WorkerStatus, WorkerTier};
+use forge_types::wire::CallStyle;
 
 use crate::fixture::{Fixture, LONG, content_of, until};
 

@@ -1,6 +1,5 @@
-use forge_git::{
-    GitError, MatchType, Repo, SearchScope, ahead_behind, check_git, commit_all, merge_base, spawned,
-};
+use forge_git::{GitError, Repo, SearchScope, ahead_behind, check_git, commit_all, merge_base, spawned};
+use forge_types::wire::{MatchType, SearchResult};
 
 use crate::fixture::{Fixture, git, write};
 
@@ -82,7 +81,7 @@ async fn search_respects_gitignore_by_default() {
     write(&f.project().join("ignored/secret.txt"), "x");
     write(&f.project().join("node_modules/secret.js"), "x");
     write(&f.project().join("src/Secret.rs"), "x");
-    let paths = |hits: Vec<forge_git::SearchHit>| hits.into_iter().map(|hit| hit.path).collect::<Vec<_>>();
+    let paths = |hits: Vec<SearchResult>| hits.into_iter().map(|hit| hit.path).collect::<Vec<_>>();
     let tracked = f.repo.search_files("SECRET", SearchScope::Tracked, 10).await.unwrap();
     assert_eq!(paths(tracked), ["src/Secret.rs"]);
     let all = f.repo.search_files("secret", SearchScope::All, 10).await.unwrap();

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use forge_os::Mode;
 use forge_types::Executor;
-use serde::Serialize;
+use forge_types::wire::McpConfig;
 use serde_json::{Map, Value, json};
 
 use super::{Agent, agent};
@@ -29,16 +29,6 @@ pub type Servers = Map<String, Value>;
 const MAX_FILE_BYTES: u64 = 64 << 20;
 /// How often a file that another program changes meanwhile is read again.
 const TRIES: usize = 3;
-
-/// The servers of one agent program, and the presets that can be added.
-#[derive(Debug, Serialize)]
-pub struct McpConfig {
-    pub servers: Servers,
-    pub servers_path: [&'static str; 1],
-    pub template: Value,
-    pub preconfigured: Value,
-    pub is_toml_config: bool,
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum McpError {
@@ -118,7 +108,7 @@ pub(super) fn read(agent: &'static Agent) -> Result<(McpConfig, PathBuf), McpErr
     }
     let config = McpConfig {
         servers,
-        servers_path: [mcp.key],
+        servers_path: vec![mcp.key.to_owned()],
         template,
         preconfigured: presets::written(mcp.adapt),
         is_toml_config: mcp.format == Format::Toml,

@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
-use forge_types::{Executor, FoundAgent};
+use forge_types::{AgentSource, AgentState, Executor, FoundAgent};
 
-use super::survey::{FoundBy, SurveyedAgent};
+use super::survey::SurveyedAgent;
 use super::{Place, agent, program};
 
 /// The first thing that keeps an agent from working.
@@ -44,19 +44,21 @@ impl SurveyedAgent {
     fn log_in(&self) -> Option<String> {
         let (whence, _) = self.found.as_ref()?;
         let program = match (whence, self.software.package) {
-            (FoundBy::Npx, Some(package)) => format!("npx -y {package}"),
+            (AgentSource::Npx, Some(package)) => format!("npx -y {package}"),
             _ => self.software.program.to_owned(),
         };
         Some([&[program.as_str()], self.software.log_in].concat().join(" "))
     }
 
     /// The state as one word. Nobody is asked to log in to a program that is not installed.
-    fn state(&self) -> &'static str {
+    fn state(&self) -> AgentState {
         match (self.readiness(), &self.found) {
-            (Readiness::Missing, _) | (Readiness::LoggedOut, Some((FoundBy::Npx, _))) => "not_installed",
-            (Readiness::Broken, _) => "not_working",
-            (Readiness::LoggedOut, _) => "not_logged_in",
-            (Readiness::Ready, _) => "ready",
+            (Readiness::Missing, _) | (Readiness::LoggedOut, Some((AgentSource::Npx, _))) => {
+                AgentState::NotInstalled
+            }
+            (Readiness::Broken, _) => AgentState::NotWorking,
+            (Readiness::LoggedOut, _) => AgentState::NotLoggedIn,
+            (Readiness::Ready, _) => AgentState::Ready,
         }
     }
 
@@ -66,7 +68,7 @@ impl SurveyedAgent {
             name: self.about.name.to_owned(),
             program: self.software.program.to_owned(),
             protocol: self.about.protocol().as_str().to_owned(),
-            found: self.found.as_ref().map(|(whence, _)| whence.as_str()),
+            found: self.found.as_ref().map(|(source, _)| *source),
             path: self.found.as_ref().map(|(_, file)| file.clone()),
             version: self.version.clone(),
             keys: self.keys.iter().map(|&key| key.to_owned()).collect(),
@@ -99,15 +101,15 @@ pub fn found_acp_agent(command: &str) -> FoundAgent {
     let place = Place { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env: &path_env };
     let name = shlex::split(command).and_then(|words| words.into_iter().next()).unwrap_or_default();
     let found = program::find(&name, &place);
-    let whence = found.as_ref().map(|program| match program.path_env {
-        Some(_) => FoundBy::LoginPath,
-        None => FoundBy::Path,
+    let source = found.as_ref().map(|program| match program.path_env {
+        Some(_) => AgentSource::LoginPath,
+        None => AgentSource::Path,
     });
     FoundAgent {
         program: name,
-        found: whence.map(FoundBy::as_str),
+        found: source,
         ready: found.is_some(),
-        state: if found.is_some() { "ready" } else { "not_installed" },
+        state: if found.is_some() { AgentState::Ready } else { AgentState::NotInstalled },
         path: found.map(|program| program.file),
         ..built_in(Executor::Acp)
     }
@@ -141,13 +143,13 @@ fn built_in(executor: Executor) -> FoundAgent {
         name: about.name.to_owned(),
         program: String::new(),
         protocol: about.protocol().as_str().to_owned(),
-        found: Some("built_in"),
+        found: Some(AgentSource::BuiltIn),
         path: None,
         version: None,
         keys: Vec::new(),
         logged_in: true,
         ready: true,
-        state: "ready",
+        state: AgentState::Ready,
         install: String::new(),
         log_in: None,
     }
@@ -158,7 +160,7 @@ mod tests {
     use super::*;
     use crate::agents::ALL;
 
-    fn seen(found: Option<FoundBy>, version: Option<&str>) -> SurveyedAgent {
+    fn seen(found: Option<AgentSource>, version: Option<&str>) -> SurveyedAgent {
         let about = agent(Executor::Codex);
         SurveyedAgent {
             about,
@@ -173,7 +175,7 @@ mod tests {
     #[test]
     fn an_agent_is_ready_when_it_is_installed_works_and_is_logged_in() {
         let install = "npm install -g @openai/codex";
-        let whole = || seen(Some(FoundBy::Path), Some("1.2.3"));
+        let whole = || seen(Some(AgentSource::Path), Some("1.2.3"));
         for (agent, readiness, fix) in [
             (seen(None, None), Readiness::Missing, Some(install)),
             (
@@ -181,9 +183,9 @@ mod tests {
                 Readiness::Missing,
                 Some(install),
             ),
-            (seen(Some(FoundBy::Path), None), Readiness::Broken, Some(install)),
+            (seen(Some(AgentSource::Path), None), Readiness::Broken, Some(install)),
             (whole(), Readiness::LoggedOut, Some("codex login")),
-            (seen(Some(FoundBy::LoginPath), Some("1.2.3")), Readiness::LoggedOut, Some("codex login")),
+            (seen(Some(AgentSource::LoginPath), Some("1.2.3")), Readiness::LoggedOut, Some("codex login")),
             (SurveyedAgent { keys: vec!["OPENAI_API_KEY"], ..whole() }, Readiness::Ready, None),
             (
                 SurveyedAgent { login: Some("/home/user/.codex/auth.json".into()), ..whole() },
@@ -194,11 +196,12 @@ mod tests {
             assert_eq!((agent.readiness(), agent.fix().as_deref()), (readiness, fix), "{agent:?}");
             assert_eq!(agent.found_agent().ready, readiness == Readiness::Ready, "{agent:?}");
         }
-        let fetched = seen(Some(FoundBy::Npx), Some("0.166.0"));
+        let fetched = seen(Some(AgentSource::Npx), Some("0.166.0"));
         assert_eq!(fetched.fix().unwrap(), format!("npx -y {} login", fetched.software.package.unwrap()));
-        let states = [seen(None, None), seen(Some(FoundBy::Path), None), whole(), fetched]
+        let states = [seen(None, None), seen(Some(AgentSource::Path), None), whole(), fetched]
             .map(|agent| agent.found_agent().state);
-        assert_eq!(states, ["not_installed", "not_working", "not_logged_in", "not_installed"]);
+        use AgentState::{NotInstalled, NotLoggedIn, NotWorking};
+        assert_eq!(states, [NotInstalled, NotWorking, NotLoggedIn, NotInstalled]);
     }
 
     #[test]
@@ -216,7 +219,7 @@ mod tests {
         ];
         assert_eq!(known.len(), ALL.iter().filter(|agent| agent.software.is_some()).count());
         for (executor, command) in known {
-            let logged_out = seen(Some(FoundBy::Path), Some("1.2.3"));
+            let logged_out = seen(Some(AgentSource::Path), Some("1.2.3"));
             let about = agent(executor);
             let agent = SurveyedAgent { about, software: about.software.as_ref().unwrap(), ..logged_out };
             assert_eq!(agent.fix().as_deref(), Some(command), "{executor}");

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use forge_types::{Millis, WITHHELD};
+use forge_types::{AgentSource, Millis, WITHHELD};
 
 use super::{ALL, Agent, Place, Software, program};
 
@@ -52,33 +52,13 @@ pub struct Tool {
 pub struct SurveyedAgent {
     pub about: &'static Agent,
     pub software: &'static Software,
-    pub found: Option<(FoundBy, PathBuf)>,
+    pub found: Option<(AgentSource, PathBuf)>,
     /// What the program printed; for `npx` the version that it would run.
     pub version: Option<String>,
     /// The variables with a key that are set.
     pub keys: Vec<&'static str>,
     /// A file that exists once somebody has logged in.
     pub login: Option<PathBuf>,
-}
-
-/// How a program was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FoundBy {
-    Path,
-    /// Only in the PATH of the user's login shell.
-    LoginPath,
-    /// Not installed; `npx` fetches it.
-    Npx,
-}
-
-impl FoundBy {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            FoundBy::Path => "path",
-            FoundBy::LoginPath => "login_path",
-            FoundBy::Npx => "npx",
-        }
-    }
 }
 
 /// Checks everything at once. Takes up to [`LIMIT`], and blocks.
@@ -146,7 +126,7 @@ fn look_for_agent(
             .find(|file| file.exists()),
     };
     if let Some(program) = program::find(software.program, &place) {
-        let whence = if program.path_env.is_some() { FoundBy::LoginPath } else { FoundBy::Path };
+        let whence = if program.path_env.is_some() { AgentSource::LoginPath } else { AgentSource::Path };
         let path = program.path_env.as_deref();
         let printed = ask_version(&program.file, "--version", path, home, deadline);
         // The version of a program that is slow, and not broken, is read from its package.
@@ -157,7 +137,7 @@ fn look_for_agent(
         && let Some(npx) = program::find("npx", &place)
     {
         sighting.version = package.rsplit_once('@').map(|(_, version)| version.to_owned());
-        sighting.found = Some((FoundBy::Npx, npx.file));
+        sighting.found = Some((AgentSource::Npx, npx.file));
     }
     sighting
 }

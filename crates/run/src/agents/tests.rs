@@ -356,7 +356,7 @@ fn an_agent_is_known_everywhere_by_its_one_value() {
 fn every_agent_has_all_data_that_agents_need() {
     let found = |about: &'static Agent| {
         let software = about.software.as_ref()?;
-        let (found, version) = (Some((FoundBy::Path, "/bin/it".into())), Some("1.0".to_owned()));
+        let (found, version) = (Some((AgentSource::Path, "/bin/it".into())), Some("1.0".to_owned()));
         Some(SurveyedAgent { about, software, found, version, keys: Vec::new(), login: None })
     };
     let seen: Vec<_> = ALL.into_iter().filter_map(found).collect();

@@ -3,6 +3,7 @@
 //! Invariant: these tools use only the follow-up draft. A queued draft is sent once, by the engine, as soon as nothing
 //! runs.
 
+use forge_types::wire::DraftResponse;
 use forge_types::{AttemptId, Draft, DraftKind, QueueDraft, SaveDraft};
 use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,7 +12,6 @@ use serde_json::json;
 use crate::mcp::argument::Id;
 use crate::mcp::attempts::{AttemptArgument, with_attempt};
 use crate::mcp::tool::{Call, Outcome, tools};
-use crate::wire;
 
 const KIND: DraftKind = DraftKind::FollowUp;
 
@@ -70,5 +70,5 @@ async fn delete_draft(call: Call, arguments: AttemptArgument) -> Outcome {
 }
 
 async fn show(call: &Call, draft: Draft) -> Outcome {
-    with_attempt(call, draft.task_attempt_id, json!({"draft": wire::draft(draft)})).await
+    with_attempt(call, draft.task_attempt_id, json!({"draft": DraftResponse::from(draft)})).await
 }

@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use forge_core::{AttemptReport, ChangeStat, Dropped, Forge, PatchRequest, Pause};
+use forge_types::wire::newest_agent_run;
 use forge_types::{Approval, AttemptId, AttemptStatus, Run, RunPhase, UsageQuery};
 use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +17,7 @@ use crate::mcp::approvals;
 use crate::mcp::argument::{Id, refuse};
 use crate::mcp::attempts::{AttemptArgument, url};
 use crate::mcp::tool::{Call, Outcome, Reply, tools};
-use crate::wire;
+use crate::routes::branches::changed_files;
 
 /// Most clients give a tool a minute.
 const USUAL_WAIT_S: u64 = 50;
@@ -132,7 +133,7 @@ async fn show_wait(forge: &Forge, id: AttemptId, end: End, waited: Duration) -> 
         "reason": reason,
         "status": attempt.status,
         "waited_s": waited.as_secs(),
-        "final_message": wire::newest_agent_run(&runs).and_then(|run| run.summary.as_deref()),
+        "final_message": newest_agent_run(&runs).and_then(|run| run.summary.as_deref()),
         "approvals": approvals.iter().map(approvals::show).collect::<Vec<_>>(),
         "parked_until": parked_until,
         "next": next,
@@ -193,7 +194,7 @@ fn show_stat(changes: &ChangeStat) -> Value {
         "files_changed": changes.file_count,
         "additions": changes.additions,
         "deletions": changes.deletions,
-        "files": wire::changed_files(changes),
+        "files": changed_files(changes),
     })
 }
 
@@ -222,7 +223,7 @@ async fn get_attempt_diff(call: Call, arguments: DiffArguments) -> Outcome {
     let data = json!({
         "attempt_id": id,
         "target_branch": attempt.target_branch,
-        "files": wire::changed_files(&patch.changes),
+        "files": changed_files(&patch.changes),
         "diff": patch.text,
         "truncated": patch.truncated,
         "committed_only": patch.committed_only,

@@ -8,37 +8,24 @@ use std::time::Duration;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use forge_core::Forge;
-use forge_types::{Answer as Said, ApprovalId, ApprovalStatus, AskApproval, RunId};
-use serde::Deserialize;
+use forge_types::wire::{NativeAnswer, PendingApproval, PlainAnswer, ShownApproval};
+use forge_types::{Answer as Said, ApprovalId, ApprovalStatus, AskApproval};
 use serde_json::Value;
 
 use crate::envelope::{Answer, Fault, json, ok, ok_and_bare};
 use crate::extract::{Params, Payload, decode_value};
-use crate::wire;
 
 /// The longest that a request may wait for an answer.
 const WAIT_MAX_S: u64 = 60;
 
-#[derive(Deserialize)]
-struct Native {
-    execution_process_id: RunId,
-    status: ApprovalStatus,
-}
-
-#[derive(Deserialize)]
-struct Plain {
-    approved: bool,
-    comment: Option<String>,
-}
-
 pub(crate) async fn create(State(forge): State<Forge>, Payload(request): Payload<AskApproval>) -> Answer {
     let approval = forge.ask_for_session(request).await?;
-    Ok(ok_and_bare(wire::approval(&approval)))
+    Ok(ok_and_bare(ShownApproval::from(approval)))
 }
 
 pub(crate) async fn pending(State(forge): State<Forge>) -> Answer {
     let approvals = forge.pending_approvals().await?;
-    Ok(ok(approvals.iter().map(wire::pending).collect::<Vec<_>>()))
+    Ok(ok(approvals.into_iter().map(PendingApproval::from).collect::<Vec<_>>()))
 }
 
 pub(crate) async fn status(State(forge): State<Forge>, Path(id): Path<String>, params: Params) -> Answer {
@@ -53,11 +40,11 @@ pub(crate) async fn respond(
 ) -> Answer {
     let id = parse(&id)?;
     if body.get("approved").is_some() {
-        let Plain { approved, comment } = decode_value(&body)?;
+        let PlainAnswer { approved, comment } = decode_value(&body)?;
         let said = if approved { Said::Approve } else { Said::Deny { reason: comment } };
         return Ok(ok(forge.answer_approval(id, None, said).await?.status));
     }
-    let Native { execution_process_id, status } = decode_value(&body)?;
+    let NativeAnswer { execution_process_id, status } = decode_value(&body)?;
     let answered = forge.answer_approval(id, Some(execution_process_id), said(status)?).await?;
     Ok(json(StatusCode::OK, &answered.status))
 }

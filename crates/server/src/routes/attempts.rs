@@ -4,13 +4,13 @@
 
 use axum::extract::State;
 use forge_core::{AttemptsOf, Dropped, Forge};
+use forge_types::wire::{ExecutionProcess, TaskAttemptDetail, newest_agent_run};
 use forge_types::{AttemptId, CreateAttempt, FollowUp, ReplaceRun, SetBudget, SetUpAgent, TaskId};
 use serde_json::{Value, json};
 
 use crate::envelope::{Answer, Fault, ok, warn};
 use crate::extract::{Id, Params, Payload, decode_value};
 use crate::once::Key;
-use crate::wire;
 
 pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
     let of = match (params.optional_id("task_id")?, params.optional_id("project_id")?) {
@@ -53,11 +53,11 @@ pub(crate) async fn show(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> A
     let attempt = forge.attempt(id).await?;
     let task = forge.task(attempt.task_id).await?;
     let runs = forge.runs(id, Dropped::Hidden).await?;
-    let output = match wire::newest_agent_run(&runs) {
+    let output = match newest_agent_run(&runs) {
         Some(run) => forge.run_output(run).await,
         None => None,
     };
-    Ok(ok(wire::attempt_detail(&attempt, &task, &runs, output)))
+    Ok(ok(TaskAttemptDetail::new(attempt, task, &runs, output)))
 }
 
 pub(crate) async fn follow_up(
@@ -66,7 +66,7 @@ pub(crate) async fn follow_up(
     Id(id): Id<AttemptId>,
     Payload(request): Payload<FollowUp>,
 ) -> Answer {
-    Ok(ok(wire::process(&forge.follow_up(id, request, key.once()).await?)))
+    Ok(ok(ExecutionProcess::from(forge.follow_up(id, request, key.once()).await?)))
 }
 
 pub(crate) async fn replace_run(

@@ -2,10 +2,10 @@
 
 use axum::extract::{Path, State};
 use forge_core::{BeadFilter, Forge};
+use forge_types::wire::{BeadLink, BeadUnlink};
 use forge_types::{
     BeadsOf, ClaimBead, CloseBead, CommentBead, CreateBead, LinkBead, ReleaseBead, UpdateBead,
 };
-use serde_json::json;
 
 use crate::envelope::{Answer, Fault, ok};
 use crate::extract::{OptionalPayload, Params, Payload};
@@ -69,9 +69,9 @@ pub(crate) async fn link(
     Path(id): Path<String>,
     Payload(request): Payload<LinkBead>,
 ) -> Answer {
-    let on = request.depends_on.clone();
+    let depends_on = request.depends_on.clone();
     let added = forge.link_beads(&id, request).await?;
-    Ok(ok(json!({"bead": id, "depends_on": on, "added": added})))
+    Ok(ok(BeadLink { bead: id, depends_on, added }))
 }
 
 /// `removed` is false when there was no such dependency.
@@ -80,9 +80,9 @@ pub(crate) async fn unlink(
     Path(id): Path<String>,
     Payload(request): Payload<LinkBead>,
 ) -> Answer {
-    let on = request.depends_on.clone();
+    let depends_on = request.depends_on.clone();
     let removed = forge.unlink_beads(&id, request).await?;
-    Ok(ok(json!({"bead": id, "depends_on": on, "removed": removed})))
+    Ok(ok(BeadUnlink { bead: id, depends_on, removed }))
 }
 
 pub(crate) async fn comment(

@@ -3,14 +3,14 @@
 //! Invariant: routes that need no body do not read one. A rebase that stops is a response with data, not a failure.
 
 use axum::extract::{Request, State};
-use forge_core::{Forge, PatchRequest, RebaseOutcome};
+use forge_core::{ChangeStat, Forge, PatchRequest, RebaseOutcome};
+use forge_types::wire::{AttemptDiff, ChangedFile, EditorUrl, ExecutionProcess};
 use forge_types::{AttemptId, ChangeTargetBranch, MergeAttempt, OpenEditor, ProjectId, RebaseAttempt};
 use serde_json::json;
 
 use crate::envelope::{Answer, Fault, ok, refuse};
 use crate::extract::{BODY_LIMIT, Id, OptionalPayload, Params, Payload, read};
 use crate::once::Key;
-use crate::wire;
 
 /// The whole response is in memory.
 const DIFF_MAX_BYTES: u64 = 16 << 20;
@@ -30,7 +30,20 @@ pub(crate) async fn diff(State(forge): State<Forge>, Id(id): Id<AttemptId>, para
         context_lines: params.number("context", 0, DIFF_MAX_CONTEXT)?,
     };
     let patch = forge.patch(id, request).await?;
-    Ok(ok(wire::attempt_diff(&forge.attempt(id).await?, &patch)))
+    Ok(ok(AttemptDiff {
+        attempt_id: id,
+        target_branch: forge.attempt(id).await?.target_branch,
+        files: changed_files(&patch.changes),
+        files_changed: patch.changes.file_count,
+        additions: patch.changes.additions,
+        deletions: patch.changes.deletions,
+        diff: patch.text,
+        truncated: patch.truncated,
+    }))
+}
+
+pub(crate) fn changed_files(changes: &ChangeStat) -> Vec<ChangedFile> {
+    changes.files.iter().map(ChangedFile::from).collect()
 }
 
 /// Clients send anything here: a body that is not an object with a message counts as none.
@@ -64,7 +77,7 @@ pub(crate) async fn abort_conflicts(State(forge): State<Forge>, Id(id): Id<Attem
 }
 
 pub(crate) async fn resolve_conflicts(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
-    Ok(ok(wire::process(&forge.resolve_conflicts(id).await?)))
+    Ok(ok(ExecutionProcess::from(forge.resolve_conflicts(id).await?)))
 }
 
 pub(crate) async fn change_target(
@@ -107,7 +120,7 @@ pub(crate) async fn open(
     OptionalPayload(request): OptionalPayload<OpenEditor>,
 ) -> Answer {
     let url = forge.open_attempt(id, request).await?;
-    Ok(ok(json!({ "url": url })))
+    Ok(ok(EditorUrl { url }))
 }
 
 pub(crate) async fn conflicts(State(forge): State<Forge>, Id(id): Id<ProjectId>) -> Answer {

@@ -5,8 +5,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use forge_core::{Forge, Pulled};
-use forge_types::ProjectId;
-use serde_json::json;
+use forge_types::{ProjectId, wire};
 
 use crate::envelope::{Answer, json as raw, ok};
 use crate::extract::{Id, Params};
@@ -18,10 +17,11 @@ pub(crate) async fn status(State(forge): State<Forge>, Id(id): Id<ProjectId>, pa
 pub(crate) async fn pull(State(forge): State<Forge>, Id(id): Id<ProjectId>) -> Answer {
     let body = match forge.pull_project(id).await? {
         Pulled::Done { from } => {
-            json!({"success": true, "message": format!("Successfully pulled updates from {from}")})
+            let message = format!("Successfully pulled updates from {from}");
+            wire::Pulled { success: true, message, details: None }
         }
         Pulled::Refused { reason, details } => {
-            json!({"success": false, "message": reason, "details": details})
+            wire::Pulled { success: false, message: reason, details: Some(details) }
         }
     };
     Ok(raw(StatusCode::OK, &body))

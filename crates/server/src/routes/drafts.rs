@@ -4,15 +4,15 @@
 
 use axum::extract::State;
 use forge_core::Forge;
+use forge_types::wire::DraftResponse;
 use forge_types::{AttemptId, DraftKind, QueueDraft};
 use serde_json::{Value, json};
 
 use crate::envelope::{Answer, Fault, ok};
 use crate::extract::{Id, Params, Payload, decode_value};
-use crate::wire;
 
 pub(crate) async fn show(State(forge): State<Forge>, params: Params, Id(id): Id<AttemptId>) -> Answer {
-    Ok(ok(wire::draft(forge.draft(id, kind(&params)?).await?)))
+    Ok(ok(DraftResponse::from(forge.draft(id, kind(&params)?).await?)))
 }
 
 pub(crate) async fn save(
@@ -26,7 +26,7 @@ pub(crate) async fn save(
         Value::String(prompt) => json!({"prompt": prompt}),
         body => body,
     };
-    Ok(ok(wire::draft(forge.save_draft(id, kind, decode_value(&body)?).await?)))
+    Ok(ok(DraftResponse::from(forge.save_draft(id, kind, decode_value(&body)?).await?)))
 }
 
 pub(crate) async fn delete(State(forge): State<Forge>, params: Params, Id(id): Id<AttemptId>) -> Answer {
@@ -40,7 +40,7 @@ pub(crate) async fn queue(
     body: Result<Payload<QueueDraft>, Fault>,
 ) -> Answer {
     let kind = kind(&params)?;
-    Ok(ok(wire::draft(forge.queue_draft(id, kind, body?.0).await?)))
+    Ok(ok(DraftResponse::from(forge.queue_draft(id, kind, body?.0).await?)))
 }
 
 fn kind(params: &Params) -> Result<DraftKind, Fault> {

@@ -1,15 +1,15 @@
 //! Errands, which the wire calls execution runs.
 //!
-//! Invariant: an errand serialises as the contract's execution run; only its start is assembled in `wire`.
+//! Invariant: an errand serialises as the contract's execution run; its runs are execution processes.
 
 use axum::extract::State;
 use forge_core::Forge;
+use forge_types::wire::{ExecutionProcess, StartedExecutionRun};
 use forge_types::{CreateErrand, ErrandId, FollowUpErrand};
 
 use crate::envelope::{Answer, ok, warn};
 use crate::extract::{Id, Params, Payload, cut};
 use crate::routes::runs::last_output;
-use crate::wire;
 
 pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
     let page = params.page()?;
@@ -19,7 +19,8 @@ pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
 
 pub(crate) async fn start(State(forge): State<Forge>, Payload(request): Payload<CreateErrand>) -> Answer {
     let started = forge.start_errand(request).await?;
-    Ok(warn(wire::started_errand(&started), started.warning.clone()))
+    let execution_process = started.run.map(ExecutionProcess::from);
+    Ok(warn(StartedExecutionRun { execution_run: started.errand, execution_process }, started.warning))
 }
 
 pub(crate) async fn show(State(forge): State<Forge>, Id(id): Id<ErrandId>) -> Answer {
@@ -31,7 +32,7 @@ pub(crate) async fn follow_up(
     Id(id): Id<ErrandId>,
     Payload(request): Payload<FollowUpErrand>,
 ) -> Answer {
-    Ok(ok(wire::process(&forge.follow_up_errand(id, request).await?)))
+    Ok(ok(ExecutionProcess::from(forge.follow_up_errand(id, request).await?)))
 }
 
 pub(crate) async fn stop(State(forge): State<Forge>, Id(id): Id<ErrandId>) -> Answer {
@@ -41,5 +42,6 @@ pub(crate) async fn stop(State(forge): State<Forge>, Id(id): Id<ErrandId>) -> An
 pub(crate) async fn runs(State(forge): State<Forge>, Id(id): Id<ErrandId>, params: Params) -> Answer {
     let page = params.page()?;
     let runs = cut(forge.errand_runs(id).await?, page);
-    Ok(ok(wire::processes(&runs, last_output(&forge, &runs).await)))
+    let output = last_output(&forge, &runs).await;
+    Ok(ok(ExecutionProcess::list(runs, output)))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use axum::extract::State;
 use forge_core::Forge;
-use serde_json::json;
+use forge_types::wire::ContainerInfo;
 
 use crate::envelope::{Answer, ok};
 use crate::extract::Params;
@@ -19,8 +19,8 @@ pub(crate) async fn repositories(State(forge): State<Forge>, params: Params) -> 
 
 pub(crate) async fn owner(State(forge): State<Forge>, params: Params) -> Answer {
     let attempt = forge.attempt_at(Path::new(params.require("ref")?)).await?;
-    let (id, task, project) = (attempt.id, attempt.task_id, attempt.project_id);
-    Ok(ok(json!({"attempt_id": id, "task_id": task, "project_id": project})))
+    let (attempt_id, task_id, project_id) = (attempt.id, attempt.task_id, attempt.project_id);
+    Ok(ok(ContainerInfo { attempt_id, task_id, project_id }))
 }
 
 fn path(params: &Params) -> Option<&Path> {

@@ -4,9 +4,9 @@
 
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use forge_core::{Forge, OmniProbe};
+use forge_core::Forge;
+use forge_types::wire::{Notifications, OmniInstances, OmniProbe};
 use forge_types::{AttemptId, CreateAgent, ProjectId};
-use serde_json::json;
 
 use crate::envelope::{Answer, json as raw, ok};
 use crate::extract::{Id, Params, Payload, decode_object, read_json};
@@ -39,13 +39,14 @@ pub(crate) async fn omni_status(State(forge): State<Forge>) -> Answer {
 }
 
 pub(crate) async fn omni_instances(State(forge): State<Forge>) -> Answer {
-    Ok(raw(
-        StatusCode::OK,
-        &match forge.omni_instances().await? {
-            Some(instances) => json!({"instances": instances}),
-            None => json!({"instances": [], "error": "Failed to connect to Omni service"}),
+    let body = match forge.omni_instances().await? {
+        Some(instances) => OmniInstances { instances, error: None },
+        None => OmniInstances {
+            instances: Vec::new(),
+            error: Some("Failed to connect to Omni service".to_owned()),
         },
-    ))
+    };
+    Ok(raw(StatusCode::OK, &body))
 }
 
 pub(crate) async fn probe_omni(State(forge): State<Forge>, Payload(probe): Payload<OmniProbe>) -> Answer {
@@ -53,7 +54,7 @@ pub(crate) async fn probe_omni(State(forge): State<Forge>, Payload(probe): Paylo
 }
 
 pub(crate) async fn notifications(State(forge): State<Forge>) -> Answer {
-    Ok(raw(StatusCode::OK, &json!({"notifications": forge.notifications().await?})))
+    Ok(raw(StatusCode::OK, &Notifications { notifications: forge.notifications().await? }))
 }
 
 pub(crate) async fn agents(State(forge): State<Forge>, params: Params) -> Answer {

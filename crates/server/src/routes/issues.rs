@@ -2,11 +2,11 @@
 
 use axum::extract::State;
 use forge_core::Forge;
+use forge_types::wire::TaskOfIssue;
 use forge_types::{ProjectId, TaskFromIssue};
 
 use crate::envelope::{Answer, warn};
 use crate::extract::{Id, Payload};
-use crate::wire;
 
 pub(crate) async fn create(
     State(forge): State<Forge>,
@@ -14,5 +14,5 @@ pub(crate) async fn create(
     Payload(request): Payload<TaskFromIssue>,
 ) -> Answer {
     let made = forge.create_task_from_issue(project, request).await?;
-    Ok(warn(wire::task_of_issue(&made), made.warning.clone()))
+    Ok(warn(TaskOfIssue::new(made.task, made.attempt, made.issue), made.warning))
 }

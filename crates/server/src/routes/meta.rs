@@ -2,11 +2,13 @@
 //!
 //! Invariant: everything about routes is read from the route table when requested.
 
+use std::collections::BTreeMap;
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use forge_core::Forge;
-use serde_json::{Map, Value, json};
+use forge_types::wire::{AuthRequired, Ready, RouteList};
 
 use crate::App;
 use crate::envelope::{Answer, json as raw, ok};
@@ -39,15 +41,18 @@ pub(crate) async fn health(State(forge): State<Forge>) -> Answer {
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let version = &app.guard.version;
     if let Err(error) = app.forge.check_database() {
-        let body = json!({"status": "unavailable", "service": "forge-app", "version": version, "message": error.message()});
-        return raw(StatusCode::SERVICE_UNAVAILABLE, &body);
+        return raw(StatusCode::SERVICE_UNAVAILABLE, &ready_body("unavailable", error.message(), version));
     }
-    let body = json!({"status": "ok", "service": "forge-app", "version": version, "message": "Forge application ready"});
-    raw(StatusCode::OK, &body)
+    raw(StatusCode::OK, &ready_body("ok", "Forge application ready", version))
+}
+
+fn ready_body(status: &str, message: &str, version: &str) -> Ready {
+    let service = "forge-app".to_owned();
+    Ready { status: status.to_owned(), service, version: version.to_owned(), message: message.to_owned() }
 }
 
 pub(crate) async fn auth_required(State(app): State<App>) -> Response {
-    raw(StatusCode::OK, &json!({"auth_required": app.guard.auth_required}))
+    raw(StatusCode::OK, &AuthRequired { auth_required: app.guard.auth_required })
 }
 
 pub(crate) async fn docs(State(app): State<App>) -> Response {
@@ -55,16 +60,14 @@ pub(crate) async fn docs(State(app): State<App>) -> Response {
 }
 
 pub(crate) async fn list_routes(State(app): State<App>) -> Response {
-    let mut groups: Map<String, Value> = GROUPS.iter().map(|name| ((*name).to_owned(), json!([]))).collect();
+    let mut groups: BTreeMap<String, Vec<String>> =
+        GROUPS.iter().map(|name| ((*name).to_owned(), Vec::new())).collect();
     for route in routes() {
-        let line = Value::String(format!("{} {}", route.method, route.path));
-        match groups.entry(route.group).or_insert_with(|| json!([])) {
-            Value::Array(lines) => lines.push(line),
-            other => *other = json!([line]),
-        }
+        groups.entry(route.group.to_owned()).or_default().push(format!("{} {}", route.method, route.path));
     }
     let note = "Collection roots also work with a slash at the end. Paths ending in /ws are WebSockets.";
-    raw(StatusCode::OK, &json!({"version": app.guard.version, "routes": groups, "note": note}))
+    let version = app.guard.version.clone();
+    raw(StatusCode::OK, &RouteList { version, routes: groups, note: note.to_owned() })
 }
 
 pub(crate) async fn openapi(State(app): State<App>) -> Response {

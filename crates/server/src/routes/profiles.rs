@@ -6,7 +6,8 @@
 use axum::extract::{Request, State};
 use forge_core::{Forge, Kind};
 use forge_types::ProjectId;
-use serde_json::{Value, json};
+use forge_types::wire::ProfilesFile;
+use serde_json::Value;
 
 use crate::envelope::{Answer, Fault, ok};
 use crate::extract::{Id, Params, read};
@@ -15,7 +16,7 @@ const PROFILES_LIMIT: usize = 16 << 20;
 
 pub(crate) async fn show(State(forge): State<Forge>, params: Params) -> Answer {
     let content = format!("{:#}", forge.profiles(params.optional_id("project_id")?).await?);
-    Ok(ok(json!({"content": content, "path": forge.profiles_path()})))
+    Ok(ok(ProfilesFile { content, path: forge.profiles_path() }))
 }
 
 pub(crate) async fn show_in_project(State(forge): State<Forge>, Id(project): Id<ProjectId>) -> Answer {

@@ -4,6 +4,7 @@
 
 use axum::extract::State;
 use forge_core::{Forge, SearchScope};
+use forge_types::wire::EditorUrl;
 use forge_types::{CreateProject, OpenEditor, ProjectId, UpdateProject};
 
 use crate::envelope::{Answer, Fault, ok};
@@ -65,5 +66,5 @@ pub(crate) async fn open(
     OptionalPayload(request): OptionalPayload<OpenEditor>,
 ) -> Answer {
     let url = forge.open_project(id, request).await?;
-    Ok(ok(serde_json::json!({ "url": url })))
+    Ok(ok(EditorUrl { url }))
 }

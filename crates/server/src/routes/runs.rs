@@ -4,22 +4,23 @@
 
 use axum::extract::State;
 use forge_core::{Dropped, Forge};
+use forge_types::wire::ExecutionProcess;
 use forge_types::{Run, RunId};
 
 use crate::envelope::{Answer, Fault, ok};
 use crate::extract::{Id, Params, cut};
-use crate::wire;
 
 pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
     let runs = forge.runs(params.id("task_attempt_id")?, read_dropped(&params)?).await?;
     let runs = cut(runs, params.page()?);
-    Ok(ok(wire::processes(&runs, last_output(&forge, &runs).await)))
+    let output = last_output(&forge, &runs).await;
+    Ok(ok(ExecutionProcess::list(runs, output)))
 }
 
 pub(crate) async fn show(State(forge): State<Forge>, Id(id): Id<RunId>) -> Answer {
     let run = forge.run(id).await?;
     let output = forge.run_output(&run).await;
-    Ok(ok(wire::process_with_output(&run, output)))
+    Ok(ok(ExecutionProcess { output, ..run.into() }))
 }
 
 pub(crate) async fn stop(State(forge): State<Forge>, Id(id): Id<RunId>) -> Answer {

@@ -12,6 +12,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::{BufMut, Bytes, BytesMut};
 use forge_core::{Error, Forge, Kind, TaskBlock};
+use forge_types::wire::StartedTask;
 use forge_types::{Attempt, CreateTask, ProjectId, StartTask, TaskId, UpdateTask};
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde_json::Value;
@@ -19,7 +20,6 @@ use serde_json::Value;
 use crate::envelope::{Answer, ok, warn};
 use crate::extract::{Id, Params, Payload, decode_value};
 use crate::once::Key;
-use crate::wire;
 
 const CHUNK: usize = 64 << 10;
 const HEAD: &[u8] = br#"{"success":true,"data":["#;
@@ -64,7 +64,7 @@ pub(crate) async fn start(
     Payload(request): Payload<StartTask>,
 ) -> Answer {
     let started = forge.start_task(request, key.once()).await?;
-    Ok(warn(wire::started_task(&started), started.warning.clone()))
+    Ok(warn(StartedTask::new(started.task, started.attempt), started.warning))
 }
 
 pub(crate) async fn start_in_project(

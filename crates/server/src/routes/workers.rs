@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use axum::extract::{Path, State};
 use forge_core::{Forge, WorkerEnd};
+use forge_types::wire::{PauseWorker, ReassignWorker, SendToWorker, StopWorker, WorkerPane};
 use forge_types::{SpawnWorker, WorkerId};
-use serde::Deserialize;
-use serde_json::json;
 
 use crate::envelope::{Answer, Fault, ok};
 use crate::extract::{OptionalPayload, Params, Payload};
@@ -18,29 +17,6 @@ const PEEK_LINES: usize = 50;
 const PEEK_MAX: usize = 10_000;
 /// The longest that a worker may take to leave when it is asked to.
 const PATIENCE_MAX_S: u64 = 600;
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct StopWorker {
-    timeout_secs: Option<u64>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct PauseWorker {
-    reason: String,
-    freeze: bool,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct SendToWorker {
-    line: String,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct ReassignWorker {
-    bead: String,
-}
 
 pub(crate) async fn list(State(forge): State<Forge>) -> Answer {
     Ok(ok(forge.workers().await?))
@@ -125,7 +101,7 @@ pub(crate) async fn definitions(State(forge): State<Forge>) -> Answer {
 pub(crate) async fn peek(State(forge): State<Forge>, Path(id): Path<String>, params: Params) -> Answer {
     let lines = params.number("lines", 1, PEEK_MAX)?.unwrap_or(PEEK_LINES);
     let text = forge.peek_worker(&parse(&id)?, lines).await?;
-    Ok(ok(json!({"text": text})))
+    Ok(ok(WorkerPane { text }))
 }
 
 pub(crate) async fn health(State(forge): State<Forge>) -> Answer {

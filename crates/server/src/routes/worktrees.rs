@@ -4,8 +4,9 @@
 //! exists.
 
 use axum::extract::State;
-use forge_core::{Forge, GcRequest};
+use forge_core::Forge;
 use forge_types::AttemptId;
+use forge_types::wire::GarbageRequest;
 
 use crate::envelope::{Answer, ok};
 use crate::extract::{Id, OptionalPayload};
@@ -32,7 +33,7 @@ pub(crate) async fn release(State(forge): State<Forge>, Id(attempt): Id<AttemptI
 
 pub(crate) async fn collect_garbage(
     State(forge): State<Forge>,
-    OptionalPayload(request): OptionalPayload<GcRequest>,
+    OptionalPayload(request): OptionalPayload<GarbageRequest>,
 ) -> Answer {
     Ok(ok(forge.collect_garbage(request).await?))
 }

@@ -7,9 +7,9 @@ use std::pin::pin;
 
 use axum::extract::State;
 use forge_core::{DiffDetail, DiffFeed, DiffStep, Result};
-use forge_types::{AttemptId, Diff};
+use forge_types::AttemptId;
+use forge_types::wire::DiffEntry;
 use futures_util::{Stream, StreamExt, stream};
-use serde::Serialize;
 use tokio::sync::mpsc;
 
 use crate::App;
@@ -33,12 +33,6 @@ pub(crate) async fn watch(
     let numbering = Numbering::of(delivery.after());
     let feed = app.forge.diff(attempt, detail).await?;
     delivery.send(&app, frames(&app, feed, numbering)).await
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", content = "content", rename_all = "SCREAMING_SNAKE_CASE")]
-enum Value<'a> {
-    Diff(&'a Diff),
 }
 
 /// One batch is read and written while the one before it is sent to the client.
@@ -78,7 +72,7 @@ fn write_all(feed: DiffFeed, numbering: Numbering) -> impl Stream<Item = Result<
 
 fn write(step: &DiffStep) -> String {
     match step {
-        DiffStep::Put(diff) => put("add", &path(diff.key()), &Value::Diff(diff)),
+        DiffStep::Put(diff) => put("add", &path(diff.key()), &DiffEntry::Diff(diff)),
         DiffStep::Remove(file) => remove(&path(file)),
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
+use forge_types::wire::AttemptDrafts;
 use forge_types::{AttemptId, Draft, DraftKind, Event, EventRecord, Millis, ProjectId};
 
 use crate::App;
@@ -14,7 +15,6 @@ use crate::extract::Params;
 use crate::stream::live::{Numbering, Start, frames, or_empty, start};
 use crate::stream::patch::{put, remove};
 use crate::stream::socket::Upgrade;
-use crate::wire;
 
 pub(crate) async fn watch(State(app): State<App>, params: Params, upgrade: Result<Upgrade, Fault>) -> Answer {
     let (project, after) = (params.id("project_id")?, params.after()?);
@@ -32,14 +32,15 @@ pub(crate) async fn watch(State(app): State<App>, params: Params, upgrade: Resul
 
 fn patch_all(drafts: Vec<(AttemptId, Vec<Draft>)>) -> String {
     let now = Millis::now();
-    let drafts = drafts.into_iter().map(|(attempt, stored)| (attempt, wire::drafts(attempt, stored, now)));
+    let drafts =
+        drafts.into_iter().map(|(attempt, stored)| (attempt, AttemptDrafts::new(attempt, stored, now)));
     put("replace", "/drafts", &drafts.collect::<BTreeMap<_, _>>())
 }
 
 fn show(project: ProjectId, event: &Event) -> Option<String> {
     match event {
         Event::AttemptCreated { id, project_id, .. } if *project_id == project => {
-            Some(put("add", &format!("/drafts/{id}"), &wire::drafts(*id, Vec::new(), Millis::now())))
+            Some(put("add", &format!("/drafts/{id}"), &AttemptDrafts::new(*id, Vec::new(), Millis::now())))
         }
         Event::AttemptRemoved { id, project_id, .. } if *project_id == project => {
             Some(remove(&format!("/drafts/{id}")))

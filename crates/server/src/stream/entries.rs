@@ -5,9 +5,9 @@
 use axum::extract::State;
 use axum::http::HeaderMap;
 use forge_core::{EntryTail, Forge, Result};
-use forge_types::{EntryPatch, NormalizedEntry, PatchOp, RunId};
+use forge_types::wire::NormalizedLogEntry;
+use forge_types::{EntryPatch, PatchOp, RunId};
 use futures_util::{Stream, stream};
-use serde::Serialize;
 
 use crate::App;
 use crate::envelope::Answer;
@@ -37,12 +37,6 @@ pub(crate) async fn watch(
         idle: false,
     };
     delivery.send(&app, entries.frames()).await
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", content = "content", rename_all = "SCREAMING_SNAKE_CASE")]
-enum Value<'a> {
-    NormalizedEntry(&'a NormalizedEntry),
 }
 
 struct Entries {
@@ -101,7 +95,7 @@ fn write(patch: &EntryPatch) -> String {
         PatchOp::Replace => "replace",
     };
     match &patch.entry {
-        Some(entry) => put(op, &path, &Value::NormalizedEntry(entry)),
+        Some(entry) => put(op, &path, &NormalizedLogEntry::NormalizedEntry(entry)),
         None => remove(&path),
     }
 }

@@ -8,10 +8,10 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::Event as Message;
 use forge_core::{Dropped, EventFeed};
+use forge_types::wire::{Hello, ShownApproval};
 use forge_types::{Change, Event, EventRecord};
 use futures_util::{Stream, StreamExt, stream};
 use serde::Serialize;
-use serde_json::json;
 
 use crate::App;
 use crate::envelope::{Answer, Fault};
@@ -22,7 +22,6 @@ use crate::stream::patch::{open, put, remove};
 use crate::stream::runs::{patch_run, path};
 use crate::stream::socket::Upgrade;
 use crate::stream::sse;
-use crate::wire;
 
 pub(crate) async fn watch(State(app): State<App>, params: Params, headers: HeaderMap) -> Answer {
     let position = sse::position(&headers, &params)?;
@@ -39,7 +38,7 @@ pub(crate) async fn watch_socket(
     let after = params.after()?;
     let upgrade = upgrade?;
     let seq = app.forge.resume_after(after).await?;
-    let hello = frame(seq, &WireEvent::new("hello", &json!({"version": app.guard.version})));
+    let hello = frame(seq, &WireEvent::new("hello", &Hello { version: app.guard.version.clone() }));
     let write = |record: &EventRecord| to_wire(&record.event).map(|event| frame(record.seq, &event));
     Ok(upgrade.send(&app, follow(&app.forge, seq, Some(hello), write)))
 }
@@ -101,7 +100,9 @@ fn to_wire(event: &Event) -> Option<WireEvent> {
         Event::Project { project, .. } => WireEvent::new("project", project),
         Event::ProjectRemoved { id } => WireEvent::new("project_removed", id),
         Event::AttemptCreated { attempt, .. } => WireEvent::new("attempt", attempt.as_ref()?),
-        Event::Approval { approval, .. } => WireEvent::new("approval", &wire::approval(approval)),
+        Event::Approval { approval, .. } => {
+            WireEvent::new("approval", &ShownApproval::from(approval.clone()))
+        }
         Event::Worker { worker, .. } => WireEvent::new("worker", &worker.shown()),
         Event::WorkerRemoved { id } => WireEvent::new("worker_removed", id),
         Event::Alert { alert, .. } => WireEvent::new("alert", alert),

@@ -7,9 +7,8 @@ use std::pin::pin;
 use std::time::Duration;
 
 use forge_core::Error;
+use forge_types::wire::{FramePage, StreamFrame};
 use futures_util::{Stream, StreamExt};
-use serde::Serialize;
-use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -20,22 +19,13 @@ const MAX_BYTES: usize = 4 << 20;
 /// How long reading the existing frames may take.
 const READ_LIMIT: Duration = Duration::from_secs(30);
 
-#[derive(Default, Serialize)]
-struct Page {
-    frames: Vec<Value>,
-    /// The last frame is the end of the stream.
-    finished: bool,
-    /// There is more right now than fits in this page.
-    more: bool,
-}
-
 pub(crate) async fn read(
     frames: impl Stream<Item = Result<Batch, Error>>,
     wait: Duration,
     shutdown: &CancellationToken,
 ) -> Answer {
     let mut frames = pin!(frames.take_until(shutdown.cancelled()));
-    let (begun, mut bytes, mut page) = (Instant::now(), 0, Page::default());
+    let (begun, mut bytes, mut page) = (Instant::now(), 0, FramePage::default());
     let mut caught_up = false;
     loop {
         let limit = if caught_up { wait } else { READ_LIMIT };
@@ -46,13 +36,13 @@ pub(crate) async fn read(
             break;
         }
         bytes += batch.iter().map(String::len).sum::<usize>();
-        page.frames.extend(batch.iter().filter_map(|frame| serde_json::from_str::<Value>(frame).ok()));
+        page.frames.extend(batch.iter().filter_map(|frame| serde_json::from_str(frame).ok()));
         page.more = bytes >= MAX_BYTES;
         if page.more {
             break;
         }
     }
-    page.finished = page.frames.last().is_some_and(|frame| frame["finished"] == true);
+    page.finished = matches!(page.frames.last(), Some(StreamFrame::End(_)));
     page.more &= !page.finished;
     Ok(ok(page))
 }

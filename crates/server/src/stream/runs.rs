@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use forge_core::Dropped;
+use forge_types::wire::ExecutionProcess;
 use forge_types::{AttemptId, Change, Event, EventRecord, Run, RunId};
 
 use crate::App;
@@ -15,7 +16,6 @@ use crate::routes::runs::read_dropped;
 use crate::stream::delivery::Delivery;
 use crate::stream::live::{Numbering, Start, frames, or_empty, start};
 use crate::stream::patch::{put, remove};
-use crate::wire;
 
 pub(crate) async fn watch(
     State(app): State<App>,
@@ -30,7 +30,8 @@ pub(crate) async fn watch(
         Start::Snapshot => {
             let found = app.forge.runs_snapshot(attempt, dropped).await;
             let (seq, runs) = or_empty(&app.forge, found)?;
-            let runs: BTreeMap<RunId, _> = runs.iter().map(|run| (run.id, wire::process(run))).collect();
+            let runs: BTreeMap<RunId, _> =
+                runs.into_iter().map(|run| (run.id, ExecutionProcess::from(run))).collect();
             (seq, Some(put("replace", "/execution_processes", &runs)))
         }
     };
@@ -56,7 +57,7 @@ pub(crate) fn patch_run(change: Change, run: &Run, dropped: Dropped) -> String {
         Change::Created => "add",
         Change::Updated => "replace",
     };
-    put(op, &path(run.id), &wire::process(run))
+    put(op, &path(run.id), &ExecutionProcess::from(run.clone()))
 }
 
 pub(crate) fn path(id: RunId) -> String {

@@ -18,4 +18,5 @@ mod streams;
 mod table;
 mod tasks;
 mod users;
+mod wire;
 mod world;

@@ -14,6 +14,7 @@ const agent = (executor: string, found: FoundAgent["found"], ready: boolean): Fo
   keys: [],
   logged_in: ready,
   ready,
+  state: ready ? "ready" : "not_logged_in",
   install: "",
   log_in: null,
 });

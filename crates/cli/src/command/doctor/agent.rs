@@ -1,6 +1,7 @@
 //! The state of an agent on this machine, in words; [`SurveyedAgent::readiness`] determines it.
 
-use forge_run::agents::{FoundBy, Readiness, SurveyedAgent};
+use forge_run::agents::{Readiness, SurveyedAgent};
+use forge_types::AgentSource;
 use serde_json::json;
 
 use super::check::{Check, Status};
@@ -10,7 +11,7 @@ pub fn check(agent: &SurveyedAgent) -> Check {
     let facts = json!({
         "executor": name,
         "protocol": agent.about.protocol().as_str(),
-        "found": agent.found.as_ref().map(|(whence, _)| whence.as_str()),
+        "found": agent.found.as_ref().map(|(source, _)| source),
         "path": agent.found.as_ref().map(|(_, file)| file),
         "version": agent.version,
         "keys": agent.keys,
@@ -20,9 +21,11 @@ pub fn check(agent: &SurveyedAgent) -> Check {
     let protocol = agent.about.protocol().as_str();
     let place = match &agent.found {
         None => String::new(),
-        Some((FoundBy::Path, file)) => file.display().to_string(),
-        Some((FoundBy::LoginPath, file)) => format!("{} (only in the login shell's PATH)", file.display()),
-        Some((FoundBy::Npx, _)) => "through npx, which fetches it at its first start".to_owned(),
+        Some((AgentSource::Path | AgentSource::BuiltIn, file)) => file.display().to_string(),
+        Some((AgentSource::LoginPath, file)) => {
+            format!("{} (only in the login shell's PATH)", file.display())
+        }
+        Some((AgentSource::Npx, _)) => "through npx, which fetches it at its first start".to_owned(),
     };
     let version = agent.version.as_deref().unwrap_or_default();
     let (status, detail) = match agent.readiness() {

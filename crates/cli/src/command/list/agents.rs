@@ -5,7 +5,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use anyhow::{Context, Result};
-use forge_run::agents::{FoundBy, Readiness, SurveyedAgent};
+use forge_run::agents::{Readiness, SurveyedAgent};
+use forge_types::AgentSource;
 use forge_types::Executor;
 use serde_json::{Map, Value, json};
 
@@ -126,7 +127,7 @@ impl Presence {
         };
         let version = agent.version.as_deref().unwrap_or_default();
         match &agent.found {
-            Some((FoundBy::Npx, _)) => {
+            Some((AgentSource::Npx, _)) => {
                 new(true, Ink::Yellow, "by npx", &format!("{version}, when it first starts"))
             }
             Some(_) if agent.readiness() == Readiness::LoggedOut => {

@@ -124,19 +124,19 @@ function Rule({ projectId, rule }: { projectId: string; rule: DispatchRule }) {
           <Select
             label="A bead becomes"
             options={MODES}
-            value={shown.mode}
+            value={shown.mode ?? rule.mode}
             onChange={(event) => edit({ mode: chosen(MODES, event.target.value) })}
           />
           <Select
             label="When finished"
             options={LANDINGS}
-            value={shown.landing}
+            value={shown.landing ?? rule.landing}
             onChange={(event) => edit({ landing: chosen(LANDINGS, event.target.value) })}
           />
           <Select
             label="Close the bead"
             options={CLOSES}
-            value={shown.close_on}
+            value={shown.close_on ?? rule.close_on}
             onChange={(event) => edit({ close_on: chosen(CLOSES, event.target.value) })}
           />
           <TextField

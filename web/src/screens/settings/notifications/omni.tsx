@@ -1,6 +1,6 @@
 // Omni: messages to a phone when an attempt ends.
 
-import type { OmniConfig } from "@forge/client";
+import type { OmniConfig, RecipientType } from "@forge/client";
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { forge } from "../../../api/forge";
 import { omniQuery } from "../../../api/queries/settings";
@@ -18,7 +18,7 @@ const NONE: OmniConfig = {
   recipient_type: null,
 };
 
-const KINDS = [
+const KINDS: { value: RecipientType; label: string }[] = [
   { value: "PhoneNumber", label: "Phone number" },
   { value: "UserId", label: "User id" },
 ];
@@ -45,7 +45,12 @@ export function Omni() {
       <Row>
         <TextSetting label="Host" mono placeholder="https://omni.example" {...form.field("omni_config.host")} />
         <TextSetting label="Instance" mono {...form.field("omni_config.instance")} />
-        <ChoiceSetting label="Recipient is a" options={KINDS} {...kind} value={kind.value ?? "PhoneNumber"} />
+        <ChoiceSetting<RecipientType>
+          label="Recipient is a"
+          options={KINDS}
+          {...kind}
+          value={kind.value ?? "PhoneNumber"}
+        />
         <TextSetting label="Recipient" mono {...form.field("omni_config.recipient")} />
       </Row>
       <Secret label="API key" isSet={config.api_key !== null} save={(api_key) => put({ omni_config: { api_key } })} />

@@ -1,12 +1,12 @@
 //! The translation against exchanges recorded from an older server: what it sent, we still send.
 
+use forge_types::wire::{AttemptDrafts, ExecutionProcess, StartedTask, TaskAttemptDetail, newest_agent_run};
 use forge_types::{
-    AttemptStatus, Executor, ProfileId, ProjectId, RunOwner, RunPhase, TaskId, TaskStatus, Tokens,
+    Attempt, AttemptId, AttemptStatus, ErrandId, Executor, Millis, ProfileId, ProjectId, Run, RunId,
+    RunOwner, RunPhase, RunReason, Task, TaskId, TaskStatus, TaskSummary, Tokens,
 };
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
-
-use super::*;
 
 fn recorded(text: &str) -> Value {
     let body: Value = serde_json::from_str(text).unwrap();
@@ -35,7 +35,7 @@ fn assert_keeps(ours: &Value, recorded: &Value, added: &[&str]) {
 }
 
 fn recorded_run() -> (Value, Run) {
-    let data = recorded(include_str!("../../tests/fixtures/process.json"));
+    let data = recorded(include_str!("../fixtures/process.json"));
     let run = Run {
         id: read(&data["id"]),
         owner: RunOwner::Attempt(read(&data["task_attempt_id"])),
@@ -63,7 +63,7 @@ fn recorded_run() -> (Value, Run) {
 }
 
 fn recorded_attempt() -> (Value, Attempt) {
-    let data = recorded(include_str!("../../tests/fixtures/attempt.json"));
+    let data = recorded(include_str!("../fixtures/attempt.json"));
     let attempt = Attempt {
         id: read(&data["id"]),
         task_id: read(&data["task_id"]),
@@ -95,7 +95,7 @@ fn task(data: &Value) -> Task {
 #[test]
 fn a_run_is_the_recorded_execution_process() {
     let (data, run) = recorded_run();
-    let ours = serde_json::to_value(process(&run)).unwrap();
+    let ours = serde_json::to_value(ExecutionProcess::from(run)).unwrap();
     assert_keeps(&ours, &data, &["execution_run_id", "output"]);
     assert_eq!(ours["output"], Value::Null);
 }
@@ -105,7 +105,7 @@ fn a_run_of_an_errand_names_the_execution_run() {
     let (_, mut run) = recorded_run();
     let errand = ErrandId::random();
     run.owner = RunOwner::Errand(errand);
-    let ours = serde_json::to_value(process(&run)).unwrap();
+    let ours = serde_json::to_value(ExecutionProcess::from(run)).unwrap();
     assert_eq!(ours["task_attempt_id"], Value::Null);
     assert_eq!(ours["execution_run_id"], json!(errand));
 }
@@ -113,15 +113,15 @@ fn a_run_of_an_errand_names_the_execution_run() {
 #[test]
 fn only_the_last_of_a_list_carries_its_output() {
     let (_, run) = recorded_run();
-    let runs = [run.clone(), run];
-    let ours = serde_json::to_value(processes(&runs, Some("done".into()))).unwrap();
+    let runs = vec![run.clone(), run];
+    let ours = serde_json::to_value(ExecutionProcess::list(runs, Some("done".into()))).unwrap();
     assert_eq!(ours[0]["output"], Value::Null);
     assert_eq!(ours[1]["output"], "done");
 }
 
 #[test]
 fn create_and_start_answers_flat_with_the_attempt_beside_it() {
-    let data = recorded(include_str!("../../tests/fixtures/create_and_start.json"));
+    let data = recorded(include_str!("../fixtures/create_and_start.json"));
     let (_, attempt) = recorded_attempt();
     let summary = TaskSummary {
         task: task(&data),
@@ -131,11 +131,11 @@ fn create_and_start_answers_flat_with_the_attempt_beside_it() {
         executor: "CLAUDE_CODE".into(),
         attempt_count: 1,
     };
-    let started = Started { task: summary, attempt, warning: None };
-    let ours = serde_json::to_value(started_task(&started)).unwrap();
+    let id = attempt.id;
+    let ours = serde_json::to_value(StartedTask::new(summary, attempt)).unwrap();
     assert_keeps(&ours, &data, &["attempt_count", "attempts", "task", "task_attempt"]);
     assert_eq!(ours["task_attempt"], ours["attempts"][0]);
-    assert_eq!(ours["task_attempt"]["id"], json!(started.attempt.id));
+    assert_eq!(ours["task_attempt"]["id"], json!(id));
     assert_eq!(ours["task"]["title"], data["title"]);
 }
 
@@ -163,7 +163,8 @@ fn an_attempt_shows_its_newest_agent_run_first_in_capitals() {
     let runs = [setup, agent.clone(), cleanup];
     assert_eq!(newest_agent_run(&runs).map(|run| run.id), Some(agent.id));
     let output = "System initialized with model: m\n$ ls\na\nsaid";
-    let ours = serde_json::to_value(attempt_detail(&attempt, &task, &runs, Some(output.into()))).unwrap();
+    let ours =
+        serde_json::to_value(TaskAttemptDetail::new(attempt, task, &runs, Some(output.into()))).unwrap();
     let added = [
         "execution_processes",
         "executor_profile_id",
@@ -180,27 +181,19 @@ fn an_attempt_shows_its_newest_agent_run_first_in_capitals() {
 }
 
 #[test]
-fn a_long_answer_is_shown_whole_and_nothing_else() {
-    assert_eq!(answer("short", "thought\nshort").as_deref(), Some("short"));
-    assert_eq!(answer("to be...", "to be...").as_deref(), Some("to be..."));
-    assert_eq!(answer("one two...", "thought\none two three\n").as_deref(), Some("one two three"));
-    assert_eq!(answer("gone...", "another").as_deref(), Some("gone..."));
-}
-
-#[test]
 fn an_attempt_without_an_agent_run_shows_no_text() {
     let (_, attempt) = recorded_attempt();
     let (_, mut setup) = recorded_run();
     setup.reason = RunReason::SetupScript;
-    let data = recorded(include_str!("../../tests/fixtures/create_and_start.json"));
-    let ours = serde_json::to_value(attempt_detail(&attempt, &task(&data), &[setup], None)).unwrap();
+    let data = recorded(include_str!("../fixtures/create_and_start.json"));
+    let ours = serde_json::to_value(TaskAttemptDetail::new(attempt, task(&data), &[setup], None)).unwrap();
     assert_eq!(ours["execution_processes"][0]["normalized_logs"], json!([]));
 }
 
 #[test]
 fn a_missing_follow_up_draft_is_an_empty_one() {
     let attempt = AttemptId::random();
-    let ours = serde_json::to_value(drafts(attempt, Vec::new(), Millis(0))).unwrap();
+    let ours = serde_json::to_value(AttemptDrafts::new(attempt, Vec::new(), Millis(0))).unwrap();
     assert_eq!(ours["retry"], Value::Null);
     assert_eq!(ours["follow_up"]["version"], 0);
     assert_eq!(ours["follow_up"]["task_attempt_id"], json!(attempt));

@@ -1,0 +1,69 @@
+//! The frame around every response, and what the server reports about itself.
+
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Around every JSON response.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Envelope {
+    pub success: bool,
+    pub data: Value,
+    pub error_data: Value,
+    pub message: Option<String>,
+}
+
+/// A request that was not served.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Failure {
+    pub success: bool,
+    pub data: (),
+    pub error_data: Value,
+    pub message: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Ready {
+    pub status: String,
+    pub service: String,
+    pub version: String,
+    pub message: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RouteList {
+    pub version: String,
+    /// The routes by their heading.
+    pub routes: BTreeMap<String, Vec<String>>,
+    pub note: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AuthRequired {
+    pub auth_required: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LoginLink {
+    pub path: String,
+}
+
+/// A body that is not read: older clients send anything there.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Anything;
+
+impl JsonSchema for Anything {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Anything".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({})
+    }
+}
