@@ -18,6 +18,7 @@ mod diff;
 mod dispatch;
 mod draft;
 mod errand;
+mod error_code;
 mod event;
 mod executor;
 mod fleet;
@@ -66,6 +67,7 @@ pub use dispatch::{
 };
 pub use draft::{Draft, DraftKind, QueueDraft, SaveDraft};
 pub use errand::Errand;
+pub use error_code::{ErrorCode, UnknownErrorCode};
 pub use event::{Change, Event, EventRecord};
 pub use executor::{DEFAULT_VARIANT, Executor, ProfileId, UnknownExecutor, canonical_variant};
 pub use fleet::{
