@@ -9,7 +9,7 @@ mod flow;
 
 use std::collections::BTreeMap;
 
-use forge_types::{EntryType, NormalizedEntry, ToolStatus};
+use forge_types::{EntryType, INTRODUCTION, NormalizedEntry, ToolStatus};
 
 use flow::Flow;
 pub use forge_tui::text::deed::question;
@@ -229,7 +229,7 @@ impl Transcript {
 fn words(entry: &NormalizedEntry) -> &str {
     let text = entry.content.trim_start_matches(['\n', '\r']);
     match entry.entry_type {
-        EntryType::SystemMessage => text.strip_prefix("System initialized with ").unwrap_or(text),
+        EntryType::SystemMessage => text.strip_prefix(INTRODUCTION).unwrap_or(text),
         _ => text,
     }
 }

@@ -45,7 +45,7 @@ pub use profiles::{Options, ProfileError, Profiles};
 use program::Program;
 pub use readiness::{Readiness, found_acp_agent, found_agents};
 pub use roster::Roster;
-pub use scripted::scripted_agent;
+pub use scripted::{STOPPED, scripted_agent};
 pub use survey::{Survey, SurveyedAgent, Tool, survey};
 
 /// Everything needed to start a process: the program is resolved, nothing has been created.

@@ -26,13 +26,12 @@ mod tool;
 use std::path::PathBuf;
 
 use forge_types::{
-    EntryPatch, EntryType, ErrorType, Executor, Millis, ModelUsage, NormalizedEntry, RunId, RunReason,
-    Tokens, Usage,
+    EntryPatch, EntryType, ErrorType, Executor, Millis, ModelUsage, RunId, RunReason, Tokens, Usage,
 };
 
-use crate::Secrets;
 use crate::journal::{Kind, Record};
 use crate::secrets::Masker;
+use crate::{Exit, ExitReason, Secrets};
 use acp::Acp;
 use claude::{Claude, Program};
 use codex::Codex;
@@ -178,7 +177,8 @@ impl Outcome {
 
 const SUMMARY_BYTES: usize = 4096;
 const SESSION_LOST: &str = "The agent no longer knows the conversation that it should continue. Send the message again \
-                            with `fresh: true` to start a new one that includes what was said so far.";
+                            as a fresh one (`forge resume --fresh`, or `fresh: true` in the API): a new conversation \
+                            begins that includes what was said so far.";
 
 /// The state of one run's log between two records.
 pub struct Fold {
@@ -190,6 +190,8 @@ pub struct Fold {
     secrets: Secrets,
     /// Used for every dialect, so that the secrets that the raw log shows are known.
     masker: Option<Masker>,
+    /// The newest remark of Forge, which is the reason if the run never started.
+    start_note: Option<(usize, String)>,
 }
 
 enum Stdout {
@@ -217,16 +219,23 @@ impl Fold {
             outcome: Outcome::default(),
             secrets: context.secrets.clone(),
             masker: Masker::new(&context.secrets),
+            start_note: None,
         }
     }
 
     /// Appends the changes that `record` causes to `patches`.
     pub fn push(&mut self, record: &Record, patches: &mut Vec<EntryPatch>) {
-        let Fold { dialect, stdout, stderr, entries, outcome, secrets, masker } = self;
+        let Fold { dialect, stdout, stderr, entries, outcome, secrets, masker, start_note } = self;
         let masked = masker.as_mut().map(|masker| masker.mask(record.kind, record.bytes.clone()));
         let mut log = LogWriter { entries, outcome, secrets, patches };
         match (record.kind, stdout) {
-            (Kind::End, _) => self.finish(patches),
+            (Kind::End, _) => {
+                if let Some((index, text)) = start_note.take().filter(|_| is_missing_program(&record.bytes)) {
+                    let error_type = ErrorType::SetupRequired;
+                    log.replace(index, plain(EntryType::ErrorMessage { error_type }, text));
+                }
+                self.finish(patches);
+            }
             (Kind::Stdin, Stdout::Json(dialogue)) => dialogue.push_input(record, &mut log),
             (Kind::Stdin, _) => {}
             (_, Stdout::Script) => {
@@ -242,7 +251,10 @@ impl Fold {
             }
             (Kind::Stderr, _) => stderr.push(record, &mut log),
             (Kind::Note, _) => {
-                log.add(note_entry(&record.bytes));
+                let text = String::from_utf8_lossy(&record.bytes).trim_end().to_owned();
+                let error_type = ErrorType::Other;
+                let index = log.add(plain(EntryType::ErrorMessage { error_type }, text.clone()));
+                *start_note = Some((index, text));
             }
         }
     }
@@ -278,14 +290,10 @@ impl Fold {
     }
 }
 
-fn note_entry(bytes: &[u8]) -> NormalizedEntry {
-    let text = String::from_utf8_lossy(bytes).trim_end().to_owned();
-    let missing = ["not found", "No such file"].iter().any(|phrase| text.contains(phrase));
-    let error_type = match text.starts_with("Failed to start execution") && missing {
-        true => ErrorType::SetupRequired,
-        false => ErrorType::Other,
-    };
-    plain(EntryType::ErrorMessage { error_type }, text)
+/// Whether the end of a run is that its program does not exist.
+fn is_missing_program(end: &[u8]) -> bool {
+    let exit = serde_json::from_slice::<Exit>(end);
+    exit.is_ok_and(|exit| matches!(exit.reason, ExitReason::NeverStarted { not_found: true, .. }))
 }
 
 /// `text` itself, or its first `max_bytes` (fewer at a character boundary) and `mark`.
@@ -298,6 +306,8 @@ fn cut(text: &str, max_bytes: usize, mark: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use forge_types::NormalizedEntry;
+
     use super::*;
 
     fn context() -> FoldContext {
@@ -355,17 +365,20 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_program_asks_for_set_up() {
-        let (entries, _) = fold(
-            Dialect::Claude,
-            &[
-                (Kind::Note, 0, "Failed to start execution: Executable `claude` not found in PATH"),
-                (Kind::Note, 0, "stopped: no output for 30 min"),
-            ],
-        );
-        let kinds: Vec<_> = entries.iter().map(|e| e.entry_type.clone()).collect();
-        let error = |error_type| EntryType::ErrorMessage { error_type };
-        assert_eq!(kinds, [error(ErrorType::SetupRequired), error(ErrorType::Other)]);
+    fn a_missing_program_asks_for_set_up_whatever_its_words() {
+        for (not_found, error_type) in [(true, ErrorType::SetupRequired), (false, ErrorType::Other)] {
+            let reason = ExitReason::NeverStarted { message: "no `claude` here".to_owned(), not_found };
+            let exit = Exit { code: None, signal: None, reason, at_ms: 0 };
+            let end = serde_json::to_string(&exit).unwrap();
+            let (entries, _) =
+                fold(Dialect::Claude, &[(Kind::Note, 0, "no `claude` here\n"), (Kind::End, 0, &end)]);
+            assert_eq!(
+                entries,
+                [plain(EntryType::ErrorMessage { error_type }, "no `claude` here".to_owned())]
+            );
+        }
+        let (entries, _) = fold(Dialect::Claude, &[(Kind::Note, 0, "stopped: the file was not found")]);
+        assert_eq!(entries[0].entry_type, EntryType::ErrorMessage { error_type: ErrorType::Other });
     }
 
     #[test]

@@ -27,8 +27,8 @@ use self::agent::Failure;
 use self::clients::Clients;
 use self::signals::Signals;
 use self::watch::Watch;
-use crate::journal::{Kind, Writer};
-use crate::launch::SPEC_FILE;
+use crate::journal::Writer;
+use crate::launch::{SPEC_FILE, append_failed_start};
 use crate::link::{Handshake, encode_line};
 use crate::state::{Phase, State, boot_id};
 use crate::{Exit, ExitReason, Secrets, Spec, secrets, socket};
@@ -65,13 +65,9 @@ fn start(dir: &Path) -> Result<Watch, Handshake> {
         Err(Failure { message, not_found }) => {
             // Without an agent there is no output to mask.
             let _ = secrets::forget(here);
-            let at_ms = now_ms();
             let reason = ExitReason::NeverStarted { message: message.clone(), not_found };
-            let exit = Exit { code: None, signal: None, reason, at_ms };
-            let recorded = journal
-                .append(Kind::Note, at_ms, format!("Failed to start execution: {message}\n").as_bytes())
-                .and_then(|()| journal.append(Kind::End, at_ms, &end_payload(&exit)))
-                .and_then(|()| journal.sync())
+            let exit = Exit { code: None, signal: None, reason, at_ms: now_ms() };
+            let recorded = append_failed_start(&mut journal, &exit)
                 .and_then(|()| State { phase: Phase::Ended, exit: Some(exit), ..state }.write(here));
             match recorded {
                 Ok(()) => Err(Handshake::Failed { reason: message, not_found }),

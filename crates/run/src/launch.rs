@@ -18,10 +18,10 @@ use tokio::time::timeout;
 
 use crate::gone::{RunProcesses, end_leftovers};
 use crate::journal::{Kind, Writer};
-use crate::keeper::now_ms;
+use crate::keeper::end_payload;
 use crate::link::Handshake;
 use crate::state::State;
-use crate::{Live, Spec, socket};
+use crate::{Exit, ExitReason, Live, Spec, socket};
 
 pub(crate) const SPEC_FILE: &str = "spec.json";
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -33,9 +33,9 @@ const MAX_HANDSHAKE_BYTES: u64 = 64 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// The agent could not be started; the journal contains the reason too.
-    #[error("Failed to start execution: {message}")]
+    #[error("the agent could not be started: {message}")]
     Agent { message: String, not_found: bool },
-    #[error("{path}: the disk is full; free some space and start again", path = path.display())]
+    #[error("{path}: the disk is full", path = path.display())]
     DiskFull { path: PathBuf },
     #[error("the keeper could not be started: {message}")]
     Keeper { message: String },
@@ -52,13 +52,12 @@ pub async fn launch(exe: &Path, dir: &Path, spec: &Spec) -> Result<Live, LaunchE
     started
 }
 
-/// Records in the log why a run never got a keeper. An existing log already contains the reason.
-pub async fn record_failed_start(dir: &Path, message: &str) {
+/// Records in the log how a run ended that never got a keeper, as a keeper does. An existing log already contains it.
+pub async fn record_failed_start(dir: &Path, exit: &Exit) {
     let record = || -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let mut journal = Writer::create(dir)?;
-        let message = message.strip_prefix("Failed to start execution: ").unwrap_or(message);
-        journal.append(Kind::Note, now_ms(), format!("Failed to start execution: {message}\n").as_bytes())
+        append_failed_start(&mut journal, exit)
     };
     match record() {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -66,6 +65,16 @@ pub async fn record_failed_start(dir: &Path, message: &str) {
         }
         _ => {}
     }
+}
+
+/// Why there is no agent, for people, and the end of the log, for programs.
+pub(crate) fn append_failed_start(journal: &mut Writer, exit: &Exit) -> io::Result<()> {
+    if let ExitReason::NeverStarted { message, .. } = &exit.reason {
+        let text = format!("Failed to start execution: {message}\n");
+        journal.append(Kind::Note, exit.at_ms, text.as_bytes())?;
+    }
+    journal.append(Kind::End, exit.at_ms, &end_payload(exit))?;
+    journal.sync()
 }
 
 /// The keeper lives as long as its agent, whose programs can read its environment, so it gets no more variables

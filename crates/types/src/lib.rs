@@ -91,8 +91,8 @@ pub use import::{
 };
 pub use issue::IssueLink;
 pub use log::{
-    ActionType, CommandResult, EntryPatch, EntryType, ErrorType, ExitStatus, FileChange, NormalizedEntry,
-    PatchOp, TodoItem, ToolResult, ToolResultKind, ToolStatus,
+    ActionType, CommandResult, EntryPatch, EntryType, ErrorType, ExitStatus, FileChange, INTRODUCTION,
+    NormalizedEntry, PatchOp, TodoItem, ToolResult, ToolResultKind, ToolStatus,
 };
 pub use merge::{Merge, PrInfo, PrStatus};
 pub use money::{Budget, MicroUsd};

@@ -20,6 +20,9 @@ pub enum PatchOp {
     Replace,
 }
 
+/// How the system message begins with which an agent introduces itself; the model or the agent follows.
+pub const INTRODUCTION: &str = "System initialized with ";
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NormalizedEntry {
     pub timestamp: Option<String>,

@@ -6,6 +6,7 @@
 use std::fmt::Write;
 
 use forge_git::{Owner, WorktreeStatus};
+use forge_run::agents::STOPPED;
 use forge_types::{AttemptId, ConflictOp, FollowUp, Run};
 
 use crate::worktree::attempt_repo::{AttemptRepo, forget_open_conflicts};
@@ -55,7 +56,7 @@ fn describe(operation: ConflictOp, branch: &str, target: &str, status: &Worktree
         ConflictOp::CherryPick => format!("A cherry-pick onto '{branch}'"),
         ConflictOp::Revert => format!("A revert on '{branch}'"),
     };
-    let mut text = format!("{what} has stopped in this worktree and has to be finished.\n\n");
+    let mut text = format!("{what} {STOPPED}\n\n");
     if status.conflicted.is_empty() {
         text.push_str("No file is conflicted any more; it only has to be continued.\n");
     } else {

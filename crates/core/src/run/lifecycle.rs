@@ -68,11 +68,10 @@ impl Forge {
 
     /// Settles a run that does not get a process, and answers why.
     async fn fail_start(&self, run: &Run, workplace: &Workplace, failure: Error) -> Result<()> {
-        let message = failure.message().to_owned();
-        self.0.worktrees.host().record_failed_start(run.id, &message).await;
         let not_found = failure.kind() == Kind::Invalid;
-        let reason = ExitReason::NeverStarted { message, not_found };
+        let reason = ExitReason::NeverStarted { message: failure.to_string(), not_found };
         let exit = Exit { code: None, signal: None, reason, at_ms: Millis::now().0 };
+        self.0.worktrees.host().record_failed_start(run.id, &exit).await;
         if let Err(error) = self.settle(run.id, workplace, &exit, Outcome::default()).await {
             if run.phase == RunPhase::Queued {
                 // Whoever let it go is the one who tries again.

@@ -9,6 +9,8 @@
 
 mod agent;
 mod conflict;
+
+pub use conflict::STOPPED;
 mod directive;
 mod review;
 

@@ -11,7 +11,7 @@ mod spend;
 
 use std::path::PathBuf;
 
-use forge_types::{ActionType, EntryType, ErrorType, ToolStatus};
+use forge_types::{ActionType, EntryType, ErrorType, INTRODUCTION, ToolStatus};
 use serde_json::{Value, json};
 
 use super::calls::Calls;
@@ -245,8 +245,8 @@ impl Acp {
         self.spend.note_model(result);
         let model = self.spend.model();
         let text = match (model.is_empty(), self.agent.is_empty()) {
-            (false, _) => format!("System initialized with model: {model}"),
-            (true, false) => format!("System initialized with agent: {}", self.agent),
+            (false, _) => format!("{INTRODUCTION}model: {model}"),
+            (true, false) => format!("{INTRODUCTION}agent: {}", self.agent),
             (true, true) => return,
         };
         log.add(plain(EntryType::SystemMessage, text));

@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use forge_types::{EntryType, ErrorType, Millis, ToolStatus};
+use forge_types::{EntryType, ErrorType, INTRODUCTION, Millis, ToolStatus};
 use serde_json::{Value, json};
 
 use super::calls::Calls;
@@ -148,7 +148,7 @@ impl Claude {
         {
             self.model = Shown::Yes;
             self.spend.introduce(model);
-            let text = format!("System initialized with model: {model}");
+            let text = format!("{INTRODUCTION}model: {model}");
             log.add(plain(EntryType::SystemMessage, text));
         }
     }

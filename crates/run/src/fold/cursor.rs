@@ -7,8 +7,8 @@
 use std::path::PathBuf;
 
 use forge_types::{
-    ActionType, CommandResult, EntryType, ErrorType, ExitStatus, FileChange, NormalizedEntry, ToolResult,
-    ToolResultKind, ToolStatus,
+    ActionType, CommandResult, EntryType, ErrorType, ExitStatus, FileChange, INTRODUCTION, NormalizedEntry,
+    ToolResult, ToolResultKind, ToolStatus,
 };
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ impl Cursor {
         if let Some(model) = message["model"].as_str()
             && !std::mem::replace(&mut self.introduced, true)
         {
-            let text = format!("System initialized with model: {model}");
+            let text = format!("{INTRODUCTION}model: {model}");
             log.add(plain(EntryType::SystemMessage, text));
         }
     }

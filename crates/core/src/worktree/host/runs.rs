@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use forge_run::{Found, LaunchError, Live, Spec};
+use forge_run::{Exit, Found, LaunchError, Live, Spec};
 use forge_types::RunId;
 
 use super::Host;
@@ -20,8 +20,8 @@ impl Host {
     }
 
     /// Writes into the log of a run why it was not launched.
-    pub(crate) async fn record_failed_start(&self, run: RunId, message: &str) {
-        forge_run::record_failed_start(&self.run_dir(run), message).await;
+    pub(crate) async fn record_failed_start(&self, run: RunId, exit: &Exit) {
+        forge_run::record_failed_start(&self.run_dir(run), exit).await;
     }
 
     /// Changes when the machine is restarted.

@@ -2,9 +2,13 @@
 //!
 //! Invariant: a file without a complete conflict is left unchanged.
 
+/// What every request of Forge to resolve a conflict says. The engine writes it and the scripted agent looks for it,
+/// since a prompt is all that an agent gets.
+pub const STOPPED: &str = "has stopped in this worktree and has to be finished.";
+
 /// The git command to continue, if the prompt is Forge's request to resolve a conflict.
 pub(super) fn command(prompt: &str) -> Option<&'static str> {
-    if !prompt.contains("has stopped in this worktree and has to be finished.") {
+    if !prompt.contains(STOPPED) {
         return None;
     }
     let commands = ["rebase", "merge", "cherry-pick", "revert"];
