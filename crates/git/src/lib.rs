@@ -77,7 +77,7 @@ pub use push::push;
 pub use radar::{Pair, conflicts_of};
 pub use rebase::{Rebased, abort, commit_work, rebase};
 pub use remote::{Remote, fetch, remote_for};
-pub use removal::delete_file;
+pub use removal::{DELETION, delete_file};
 pub use repo::Repo;
 pub use restore::{Restored, Source, restore};
 pub use retire::{Kept, retire};

@@ -14,6 +14,8 @@ use crate::rebase::refuse_unready;
 use crate::status::look;
 use crate::{Committed, GitError, Owner, Repo, undo};
 
+/// How the message of a deletion begins, which the file follows. Forge recognises its own commits by it.
+pub const DELETION: &str = "Delete file: ";
 /// The name of the path in requests.
 const FIELD: &str = "file_path";
 
@@ -67,7 +69,7 @@ pub async fn delete_file(
     }
     let identity = repo.identity().await?;
     let commit = git(&["commit", "-q", "--no-verify", "--no-gpg-sign", "--only", "-F", "-", "--", file]);
-    commit.options(&identity).input(format!("Delete file: {file}")).run_patiently().await?;
+    commit.options(&identity).input(format!("{DELETION}{file}")).run_patiently().await?;
     Ok(Committed::Commit(repo.head_of(worktree).await?))
 }
 

@@ -2,6 +2,8 @@
 
 use forge_types::{Run, Task};
 
+use crate::run::commit::{AGENT_CHANGES, CLEANUP_CHANGES};
+
 /// How people begin when they talk to an agent rather than describe a change.
 const CHATTY: [&str; 8] =
     ["please ", "can you ", "could you ", "i want you to ", "i need you to ", "help me ", "let's ", "hey "];
@@ -11,7 +13,7 @@ const REPORTING: [&str; 14] = [
     "great", "all done",
 ];
 /// How Forge begins the messages of its own commits, those with a run's summary aside.
-const OURS: [&str; 3] = ["Commit changes from coding agent", "Cleanup script changes", "Delete file: "];
+const OURS: [&str; 3] = [AGENT_CHANGES, CLEANUP_CHANGES, forge_git::DELETION];
 const OWN_MIN_BYTES: usize = 6;
 const OWN_MAX_BYTES: usize = 199;
 const TITLE_MAX_CHARS: usize = 72;

@@ -17,6 +17,11 @@ use crate::worktree::queue::Entry;
 use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Kind, Result};
 
+/// How the commits of runs begin that have no words of their own. They are recognised by it, also those that are older
+/// than this version, so it never changes.
+pub(crate) const AGENT_CHANGES: &str = "Commit changes from coding agent";
+pub(crate) const CLEANUP_CHANGES: &str = "Cleanup script changes";
+
 impl Forge {
     /// An agent that succeeded, and any cleanup script, has its changes committed. Work with open conflicts is not. What
     /// git and its filters complain of is shown without the secrets of the run, and of the server, whose environment they have.
@@ -42,10 +47,10 @@ impl Forge {
         };
         let message = match (run.reason, &run.summary) {
             (RunReason::CleanupScript, _) => {
-                format!("Cleanup script changes for task attempt {}", attempt.id)
+                format!("{CLEANUP_CHANGES} for task attempt {}", attempt.id)
             }
             (_, Some(summary)) if !summary.trim().is_empty() => summary.clone(),
-            _ => format!("Commit changes from coding agent for task attempt {}", attempt.id),
+            _ => format!("{AGENT_CHANGES} for task attempt {}", attempt.id),
         };
         self.refuse_others(attempt.id, &workplace.directory).await?;
         let _turn = self.0.worktrees.turn().await?;
