@@ -668,6 +668,9 @@ export interface Environment {
   bitness: string;
 }
 
+/** What went wrong, for programs. */
+export type ErrorCode = "not_found" | "invalid" | "too_large" | "refused" | "conflict" | "denied" | "unavailable" | "upstream" | "internal" | "project_not_found" | "task_not_found" | "attempt_not_found" | "run_not_found" | "errand_not_found" | "approval_not_found" | "worker_not_found" | "branch_not_found" | "repository_not_found" | "project_required" | "not_served" | "method_not_allowed" | "token_required" | "too_many_tries" | "body_not_json" | "stopping" | "branch_diverged" | "merge_conflicts" | "operation_in_progress" | "uncommitted_changes" | "nothing_to_merge" | "branch_in_use" | "not_a_worktree" | "no_remote" | "push_rejected" | "repository_untrusted" | "git_unusable" | "host_token_invalid" | "host_permission_missing" | "host_repository_not_found" | "still_running" | "not_running" | "agent_not_found" | "no_dev_script" | "no_draft" | "budget_reached" | "disk_full";
+
 export interface ErrorEntry {
   type: "error_message";
   error_type: ErrorType;
@@ -751,6 +754,9 @@ export interface Failure {
   data: null;
   error_data: unknown;
   message: string | null;
+  error_code: ErrorCode;
+  hint: string | null;
+  field: string | null;
 }
 
 /** Which tier is tried next when a tier is unavailable, always by one step. */

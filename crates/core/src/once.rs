@@ -155,7 +155,7 @@ impl Forge {
             (true, false) => "a request with another body".to_owned(),
             (true, true) => {
                 let effect = serde_json::from_str(&known.effect)
-                    .map_err(|cause| Error::internal("DatabaseError: a key's row cannot be read", cause))?;
+                    .map_err(|cause| Error::internal("a key's row cannot be read", cause))?;
                 let replayed = AtomicBool::new(false);
                 return Ok(Once { row: known, known: Some(effect), replayed, _turn: turn });
             }

@@ -149,7 +149,7 @@ async fn check_ancestry(
 ) -> Result<(), GitError> {
     let (lacks, has) = crate::ahead_behind(repo, previous, tip).await?;
     if lacks > 0 {
-        let text = format!("'{target}' has {lacks} commits that '{branch}' lacks: rebase '{branch}' first");
+        let text = format!("'{target}' has {lacks} commits that '{branch}' lacks");
         return Err(GitError::Diverged(text));
     }
     let same = Git::read(repo.main())
@@ -208,7 +208,7 @@ async fn move_branches(repo: &Repo, moves: &[(&str, &str, &str)]) -> Result<(), 
     match Git::write(repo.main()).option(durable::OPTION).args(args).input(input).run_patiently().await {
         Ok(_) => Ok(()),
         Err(GitError::Failed { stderr, .. }) if stderr.contains("but expected") => {
-            Err(GitError::Diverged(format!("a branch moved while it was merged: {stderr}; try again")))
+            Err(GitError::Diverged(format!("a branch moved while it was merged: {stderr}")))
         }
         Err(other) => Err(other),
     }

@@ -39,8 +39,7 @@ pub async fn rebase(
     refuse_unready(worktree, branch, &before)?;
     let tip = before.head.ok_or_else(|| GitError::BranchMissing(branch.to_owned()))?;
     let Some(fork) = fork_point(repo, old, &tip).await? else {
-        let text = format!("'{branch}' and {} have no commit in common", old.full_ref);
-        return Err(GitError::Diverged(text));
+        return Err(GitError::Unrelated { branch: branch.to_owned(), other: old.full_ref.clone() });
     };
     let args =
         ["rebase", "-q", "--merge", "--no-stat", "--no-gpg-sign", "--onto", &new.commit, &fork, branch];

@@ -136,7 +136,7 @@ impl Guard {
                  POST /api/auth/login-link, or start it with FORGE_TOKEN set"
             }
         };
-        Err(Fault::new(StatusCode::UNAUTHORIZED, format!("a token is required: {way}")))
+        Err(Fault::new(StatusCode::UNAUTHORIZED, "a token is required").hint(way))
     }
 
     fn has_secret(&self, peer: Peer, headers: &HeaderMap) -> Result<bool, Fault> {

@@ -11,7 +11,9 @@ use axum::extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use forge_core::Page;
-use forge_types::{AlertId, AttemptId, ErrandId, ImageId, ProjectId, RunId, TagId, TaskId, TemplateId};
+use forge_types::{
+    AlertId, AttemptId, ErrandId, ErrorCode, ImageId, ProjectId, RunId, TagId, TaskId, TemplateId,
+};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
@@ -53,14 +55,19 @@ impl<T: PathId, S: Send + Sync> FromRequestParts<S> for Id<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Fault> {
         let params = RawPathParams::from_request_parts(parts, state)
             .await
-            .map_err(|_| Fault::bad_request(format!("{}: not valid UTF-8; expected a UUID", T::PARAM)))?;
+            .map_err(|_| wrong(T::PARAM, "not valid UTF-8; expected a UUID"))?;
         let given = params.iter().find(|(name, _)| *name == T::PARAM).map_or("", |(_, value)| value);
         parse_id(T::PARAM, given).map(Id)
     }
 }
 
 fn parse_id<T: FromStr>(name: &str, given: &str) -> Result<T, Fault> {
-    given.parse().map_err(|_| Fault::bad_request(format!("{name}: '{given}' is not a UUID")))
+    given.parse().map_err(|_| wrong(name, &format!("'{given}' is not a UUID")))
+}
+
+/// A parameter that cannot be read.
+fn wrong(name: &str, why: &str) -> Fault {
+    Fault::bad_request(format!("{name}: {why}")).field(name)
 }
 
 /// The query string.
@@ -82,8 +89,9 @@ impl Params {
     }
 
     pub(crate) fn require(&self, name: &str) -> Result<&str, Fault> {
-        self.get(name)
-            .ok_or_else(|| Fault::bad_request(format!("query parameter '{name}' is required but missing")))
+        self.get(name).ok_or_else(|| {
+            Fault::bad_request(format!("query parameter '{name}' is required but missing")).field(name)
+        })
     }
 
     pub(crate) fn id<T: FromStr>(&self, name: &str) -> Result<T, Fault> {
@@ -99,9 +107,7 @@ impl Params {
         match self.get(name) {
             None | Some("false" | "0") => Ok(false),
             Some("true" | "1") => Ok(true),
-            Some(given) => {
-                Err(Fault::bad_request(format!("{name}: '{given}' is not allowed; allowed: true, false")))
-            }
+            Some(given) => Err(wrong(name, &format!("'{given}' is not allowed; allowed: true, false"))),
         }
     }
 
@@ -123,9 +129,10 @@ impl Params {
         let Some(given) = self.get(name) else { return Ok(None) };
         match given.parse::<N>() {
             Ok(number) if number >= min && number <= max => Ok(Some(number)),
-            _ => Err(Fault::bad_request(format!(
-                "{name}: '{given}' is not allowed; allowed: a whole number from {min} to {max}"
-            ))),
+            _ => Err(wrong(
+                name,
+                &format!("'{given}' is not allowed; allowed: a whole number from {min} to {max}"),
+            )),
         }
     }
 }
@@ -145,7 +152,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Payload<T> {
     async fn from_request(request: Request, _: &S) -> Result<Self, Fault> {
         let body = read_json(request, BODY_LIMIT).await?;
         if body.is_empty() {
-            return Err(Fault::bad_request("the body is empty (line 1 column 0); expected a JSON object"));
+            let empty = Fault::bad_request("the body is empty (line 1 column 0); expected a JSON object");
+            return Err(empty.code(ErrorCode::BodyNotJson));
         }
         decode(&body).map(Payload)
     }
@@ -171,10 +179,8 @@ pub(crate) async fn read_json(request: Request, limit: usize) -> Result<Bytes, F
     if body.is_empty() || kind.is_some_and(is_json) {
         return Ok(body);
     }
-    Err(Fault::new(
-        StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        format!("Content-Type: '{}' is not allowed; send application/json", kind.unwrap_or("none")),
-    ))
+    let message = format!("Content-Type: '{}' is not allowed", kind.unwrap_or("none"));
+    Err(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message).hint("send application/json"))
 }
 
 fn is_json(kind: &str) -> bool {
@@ -191,11 +197,12 @@ pub(crate) async fn read(request: Request, limit: usize) -> Result<Bytes, Fault>
             StatusCode::PAYLOAD_TOO_LARGE,
             format!("the body is larger than {limit} bytes, the most that is allowed here"),
         )),
-        Ok(Err(_)) => Err(Fault::bad_request("the body ended early; send it again")),
+        Ok(Err(_)) => Err(Fault::bad_request("the body ended early").hint("send it again")),
         Err(_) => Err(Fault::new(
             StatusCode::REQUEST_TIMEOUT,
-            format!("the body did not arrive within {} s; send it again", BODY_TIMEOUT.as_secs()),
-        )),
+            format!("the body did not arrive within {} s", BODY_TIMEOUT.as_secs()),
+        )
+        .hint("send it again")),
     }
 }
 
@@ -207,7 +214,7 @@ fn is_over_limit(error: &axum::Error) -> bool {
 /// field).
 pub(crate) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
     if let Err(error) = serde_json::from_slice::<IgnoredAny>(body) {
-        return Err(Fault::bad_request(format!("the body is not JSON: {error}")));
+        return Err(Fault::bad_request(format!("the body is not JSON: {error}")).code(ErrorCode::BodyNotJson));
     }
     let mut source = serde_json::Deserializer::from_slice(body);
     let error = match serde_path_to_error::deserialize(&mut source) {
@@ -216,19 +223,25 @@ pub(crate) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
     };
     let path = error.path().to_string();
     let message = error.into_inner().to_string();
+    // The JSON is sound, so its author knows a field by its name and not by its column.
+    let message = strip_position(&message);
     let field = match path.as_str() {
-        "." | "?" => blame::<T>(body, &message),
+        "." | "?" => blame::<T>(body, message),
         path => Some(path.to_owned()),
     };
-    let message = field.map_or(message.clone(), |field| format!("{field}: {message}"));
-    Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, message))
+    Err(match field {
+        Some(field) => {
+            Fault::new(StatusCode::UNPROCESSABLE_ENTITY, format!("{field}: {message}")).field(field)
+        }
+        None => Fault::new(StatusCode::UNPROCESSABLE_ENTITY, message),
+    })
 }
 
 /// Like [`decode`], for a body that must be an object: a list could pass for one in which every field is absent.
 pub(crate) fn decode_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
     if !body.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(body).is_ok() {
-        let message = "the body is not a JSON object; send an object such as {}";
-        return Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, message));
+        let fault = Fault::new(StatusCode::UNPROCESSABLE_ENTITY, "the body is not a JSON object");
+        return Err(fault.hint("send an object such as {}"));
     }
     decode(body)
 }
@@ -241,15 +254,14 @@ pub(crate) fn decode_value<T: DeserializeOwned>(value: &Value) -> Result<T, Faul
 /// Flattened parts of a body lose their path, so the field to blame is the one without which the message changes.
 fn blame<T: DeserializeOwned>(body: &[u8], message: &str) -> Option<String> {
     let Ok(Value::Object(fields)) = serde_json::from_slice(body) else { return None };
-    let plain = strip_position(message);
-    if plain.starts_with("missing field") {
+    if message.starts_with("missing field") {
         return None;
     }
     fields.keys().find_map(|name| {
         let mut rest = fields.clone();
         rest.remove(name);
         let error = serde_json::from_value::<T>(Value::Object(rest)).err();
-        error.is_none_or(|error| strip_position(&error.to_string()) != plain).then(|| name.clone())
+        error.is_none_or(|error| strip_position(&error.to_string()) != message).then(|| name.clone())
     })
 }
 

@@ -10,6 +10,7 @@ mod policy;
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
+use forge_types::ErrorCode;
 use serde_json::json;
 
 use crate::envelope::{Answer, Fault};
@@ -59,9 +60,9 @@ pub(crate) async fn fallback(request: Request) -> Answer {
     let path = request.uri().path();
     let found = is_page(&request).then(|| answer::find(&BUILT, path, request.headers())).flatten();
     found.ok_or_else(|| {
-        let message =
-            format!("{} {path} is not served here; GET /api/routes lists what is", request.method());
-        Fault::new(StatusCode::NOT_FOUND, message)
+        let message = format!("{} {path} is not served here", request.method());
+        let fault = Fault::new(StatusCode::NOT_FOUND, message).code(ErrorCode::NotServed);
+        fault.hint("GET /api/routes lists what is")
     })
 }
 

@@ -11,6 +11,7 @@ use axum::http::StatusCode;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
+use forge_types::ErrorCode;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
@@ -166,7 +167,9 @@ async fn see_through(request: Request, next: Next) -> Response {
         Ok(response) => response,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Fault::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping; try again")
+            Err(_) => Fault::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping")
+                .code(ErrorCode::Stopping)
+                .hint("try again")
                 .into_response(),
         },
     }
@@ -174,6 +177,6 @@ async fn see_through(request: Request, next: Next) -> Response {
 
 async fn refuse_method(request: Request) -> Answer {
     let path = request.uri().path();
-    let message = format!("{} is not allowed for {path}; GET /api/routes lists what is", request.method());
-    Err(Fault::new(StatusCode::METHOD_NOT_ALLOWED, message))
+    let message = format!("{} is not allowed for {path}", request.method());
+    Err(Fault::new(StatusCode::METHOD_NOT_ALLOWED, message).hint("GET /api/routes lists what is"))
 }

@@ -51,11 +51,9 @@ pub(crate) fn answer_panic(panic: Box<dyn Any + Send>) -> Response {
     let words = panic.downcast_ref::<String>().map(String::as_str);
     let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words");
     tracing::error!(panic = words, "a handler panicked");
-    Fault::new(
-        StatusCode::INTERNAL_SERVER_ERROR,
-        "InternalError: the request failed; the server's log says why",
-    )
-    .into_response()
+    Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "the request failed")
+        .hint("the server's log says why")
+        .into_response()
 }
 
 #[cfg(test)]
@@ -84,7 +82,9 @@ mod tests {
         let body = axum::body::to_bytes(response.into_body(), 1024).await.unwrap();
         let body = String::from_utf8(body.to_vec()).unwrap();
         assert!(
-            body.starts_with(r#"{"success":false,"data":null,"error_data":null,"message":"InternalError"#)
+            body.starts_with(
+                r#"{"success":false,"data":null,"error_data":null,"message":"the request failed"#
+            )
         );
         assert!(!body.contains("secret words"));
     }

@@ -47,7 +47,7 @@ async fn take(forge: &Forge, request: Request, length: Option<u64>) -> Result<Im
         }
         let begun = forge.begin_image(part.file_name().unwrap_or("image.png")).await;
         let mut upload = begun.map_err(|error| match error.kind() {
-            Kind::Invalid => Fault::bad_request(error.message()),
+            Kind::Invalid => Fault::from(error).status(StatusCode::BAD_REQUEST),
             _ => error.into(),
         })?;
         while let Some(chunk) = part.chunk().await.map_err(unreadable)? {

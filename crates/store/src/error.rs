@@ -34,7 +34,7 @@ pub enum StoreError {
         "the change is saved, but cannot be written through to the disk ('{path}': {reason}): a power cut may lose it"
     )]
     NotSynced { path: PathBuf, reason: String },
-    #[error("no space left on the disk that holds the database; nothing was saved: free some and try again")]
+    #[error("no space left on the disk that holds the database; nothing was saved")]
     Full,
     #[error("a row with this id, path or key exists already")]
     Duplicate,

@@ -30,7 +30,8 @@ impl Forge {
                 let agents = self.read_project_agents(path).await?;
                 self.find_among(id, &agents).map_err(|error| match &agents.problems[..] {
                     [] => error.into(),
-                    unused => Error::invalid(format!("{error}; not used: {}", beginning(unused))),
+                    unused => Error::from(error)
+                        .reworded(|message| format!("{message}; not used: {}", beginning(unused))),
                 })
             }
             found => Ok(found?),

@@ -23,13 +23,13 @@ impl Forge {
         let kind = request.agent_type.trim();
         if kind.is_empty() || kind.chars().count() > MAX_TYPE_CHARS {
             return Err(Error::invalid(format!(
-                "agent_type: '{kind}' is not allowed; allowed: 1 to {MAX_TYPE_CHARS} characters, such as wish, forge, review or master"
-            )));
+                "'{kind}' is not allowed; allowed: 1 to {MAX_TYPE_CHARS} characters, such as wish, forge, review or master"
+            )).of_field("agent_type"));
         }
         let mut tx = self.0.store.begin().await?;
         if tx.project(request.project_id).await?.is_none() {
             let id = request.project_id;
-            return Err(Error::not_found(format!("project_id: ProjectError: Project not found: {id}")));
+            return Err(Error::no_project(id).of_field("project_id"));
         }
         if let Some(agent) = tx.agent(request.project_id, kind).await? {
             return Ok(agent);

@@ -170,7 +170,7 @@ impl Forge {
         let workplace = self.workplace(RunOwner::Attempt(id)).await?;
         self.check_budget(Some(id), workplace.project.id).await?;
         let Some(setup) = forge_run::agents::agent(request.executor_profile_id.executor).setup else {
-            return Err(Error::invalid("ExecutorError: Setup helper not supported"));
+            return Err(Error::invalid("Setup helper not supported"));
         };
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
         let last = runs.into_iter().rev().find(|run| run.reason == RunReason::CodingAgent);
@@ -221,8 +221,10 @@ impl Forge {
         let workplace = self.workplace(owner).await?;
         self.check_budget(None, workplace.project.id).await?;
         let errand = self.errand(id).await?;
-        let mut profile: ProfileId =
-            errand.executor.parse().map_err(|error| Error::invalid(format!("executor: {error}")))?;
+        let mut profile: ProfileId = errand
+            .executor
+            .parse()
+            .map_err(|error| Error::invalid(format!("{error}")).of_field("executor"))?;
         profile.variant = request.variant.unwrap_or(errand.variant);
         let profile = self.check_profile(&profile, &workplace.project, &workplace.directory).await?;
         let session = self.session_of(owner, Some(profile.executor)).await?;
@@ -255,8 +257,7 @@ impl Forge {
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
         let last = runs.iter().rev().find_map(|run| run.action.profile().cloned());
         let own = workplace.attempt.as_ref().map(|attempt| attempt.executor_profile_id.clone());
-        let mut profile =
-            last.or(own).ok_or_else(|| Error::not_found(format!("Task attempt not found: {id}")))?;
+        let mut profile = last.or(own).ok_or_else(|| Error::no_attempt(id))?;
         if let Some(variant) = variant {
             profile.variant = variant.clone();
         }
@@ -294,7 +295,7 @@ impl Forge {
         if entry == Entry::Now {
             self.launch_run(run, &workplace).await.map_err(|error| match error.kind() {
                 crate::Kind::Invalid | crate::Kind::Conflict => error,
-                _ => Error::internal(format!("ContainerError: {}", error.message()), error),
+                _ => error.of_kind(crate::Kind::Internal),
             })?;
         }
         self.run(id).await

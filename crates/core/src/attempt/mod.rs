@@ -18,7 +18,9 @@ pub(crate) mod wait;
 pub(crate) mod welcome;
 
 use forge_store::Dropped;
-use forge_types::{Action, AttemptId, RunId, RunOwner, RunPhase, RunReason, RunStatus, ScriptContext};
+use forge_types::{
+    Action, AttemptId, ErrorCode, RunId, RunOwner, RunPhase, RunReason, RunStatus, ScriptContext,
+};
 
 use crate::run::new_run;
 use crate::worktree::queue::Entry;
@@ -52,8 +54,9 @@ impl Forge {
     pub async fn start_dev_server(&self, id: AttemptId) -> Result<()> {
         let mut workplace = self.workplace(RunOwner::Attempt(id)).await?;
         let script = workplace.project.dev_script.clone().filter(|script| !script.trim().is_empty());
-        let script =
-            script.ok_or_else(|| Error::refused("No dev server script configured for this project"))?;
+        let script = script.ok_or_else(|| {
+            Error::refused("No dev server script configured for this project").code(ErrorCode::NoDevScript)
+        })?;
         for run in self.0.store.open_runs().await? {
             if run.reason == RunReason::DevServer
                 && run.status == RunStatus::Running

@@ -1,6 +1,6 @@
 //! Drafts that are sent by themselves once nothing runs in their attempt.
 
-use forge_types::{AttemptId, Draft, DraftKind, FollowUp, Millis, QueueDraft};
+use forge_types::{AttemptId, Draft, DraftKind, ErrorCode, FollowUp, Millis, QueueDraft};
 
 use crate::task::draft::{Typed, being_sent, expect_version, put_changed, refuse_queued};
 use crate::{Error, Forge, Result};
@@ -9,21 +9,24 @@ impl Forge {
     /// Lets a follow-up draft be sent as soon as nothing runs, which may be now, or takes it back.
     pub async fn queue_draft(&self, id: AttemptId, kind: DraftKind, request: QueueDraft) -> Result<Draft> {
         if kind != DraftKind::FollowUp {
-            return Err(Error::invalid("type: only a follow_up draft can be queued; send a retry instead"));
+            return Err(
+                Error::invalid("only a follow_up draft can be queued; send a retry instead").of_field("type")
+            );
         }
         self.attempt(id).await?;
         let mut tx = self.0.store.begin().await?;
         let before = match (tx.draft(id, kind).await?, &request.prompt) {
             (Some(draft), _) => draft,
             (None, Some(_)) => Draft::blank(id, kind, Millis::now()),
-            (None, None) => return Err(Error::conflict("No draft to queue")),
+            (None, None) => return Err(Error::conflict("No draft to queue").code(ErrorCode::NoDraft)),
         };
         expect_version(&before, request.expected_version)?;
         if request.expected_queued.is_some_and(|expected| expected != before.queued) {
             return Err(Error::conflict(format!(
-                "expected_queued: the draft is {}; read it again",
+                "the draft is {}; read it again",
                 if before.queued { "queued" } else { "not queued" }
-            )));
+            ))
+            .of_field("expected_queued"));
         }
         if before.sending {
             return Err(being_sent(id));

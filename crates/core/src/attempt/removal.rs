@@ -4,7 +4,7 @@
 
 use forge_git::Owner;
 use forge_store::{Dropped, Page};
-use forge_types::{ErrandId, ProjectId, Run, RunStatus, Task, TaskId, TaskStatus, UpdateTask};
+use forge_types::{ErrandId, ErrorCode, ProjectId, Run, RunStatus, Task, TaskId, TaskStatus, UpdateTask};
 
 use crate::task::Changed;
 use crate::worktree::hold::{Hold, refuse_running};
@@ -75,7 +75,9 @@ impl Forge {
 
 fn refuse_running_errand(id: ErrandId, runs: &[Run]) -> Result<()> {
     match runs.iter().any(|run| run.status == RunStatus::Running) {
-        true => Err(Error::conflict(format!("execution run {id} is still running; stop it first"))),
+        true => Err(Error::conflict(format!("execution run {id} is still running"))
+            .code(ErrorCode::StillRunning)
+            .hint("stop it first")),
         false => Ok(()),
     }
 }

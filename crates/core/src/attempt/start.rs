@@ -13,8 +13,8 @@ use forge_run::DirectoryOwner;
 use forge_store::BeadTask;
 use forge_types::{
     Action, Attempt, AttemptId, AttemptStatus, AutoPr, Budget, CHAT_AGENT, CreateAttempt,
-    CreateAttemptOptions, Executor, ImageId, Lease, Millis, ProfileId, Project, ProjectId, Run, RunOwner,
-    RunReason, ScriptContext, StartTask, Task, TaskStatus, TaskSummary, Tokens,
+    CreateAttemptOptions, ErrorCode, Executor, ImageId, Lease, Millis, ProfileId, Project, ProjectId, Run,
+    RunOwner, RunReason, ScriptContext, StartTask, Task, TaskStatus, TaskSummary, Tokens,
 };
 use serde::{Deserialize, Serialize};
 
@@ -157,8 +157,7 @@ impl Forge {
             }));
         }
         let found = self.0.store.task(request.task_id).await?;
-        let task =
-            found.ok_or_else(|| Error::not_found(format!("task_id: Task not found: {}", request.task_id)))?;
+        let task = found.ok_or_else(|| Error::no_task(request.task_id).of_field("task_id"))?;
         let in_worktree = request.start.use_worktree.unwrap_or(task.status != TaskStatus::Agent);
         let checked = self.check(task.project_id, "task_id", &request.start).await?;
         let name = Name::new(once);
@@ -175,13 +174,11 @@ impl Forge {
     async fn check(
         &self,
         project: ProjectId,
-        field: &str,
+        field: &'static str,
         options: &CreateAttemptOptions,
     ) -> Result<Checked> {
         let found = self.0.store.project(project).await?;
-        let project = found.ok_or_else(|| {
-            Error::not_found(format!("{field}: ProjectError: Project not found: {project}"))
-        })?;
+        let project = found.ok_or_else(|| Error::no_project(project).of_field(field))?;
         self.check_budget(None, project.id).await?;
         let checkout = Directory::checkout(&project);
         let profile = self.check_profile(&options.executor_profile_id, &project, &checkout).await?;
@@ -191,23 +188,23 @@ impl Forge {
             (None, None) => repo.current_branch().await?.unwrap_or_else(|| "main".to_owned()),
         };
         let tip = repo.resolve_branch(&base_branch).await?.ok_or_else(|| {
-            Error::invalid(format!(
-                "base_branch: Branch not found: {base_branch}; allowed: a local or remote-tracking branch of {}",
-                project.git_repo_path
-            ))
+            let missing = Error::invalid(format!("Branch not found: {base_branch}"));
+            let allowed = format!("allowed: a local or remote-tracking branch of {}", project.git_repo_path);
+            missing.code(ErrorCode::BranchNotFound).of_field("base_branch").hint(allowed)
         })?;
         let free_bytes = self.ask(FreeBytes {}).await?;
         if free_bytes < MIN_FREE_BYTES {
-            return Err(Error::new(
+            let full = Error::new(
                 Kind::Unavailable,
                 format!(
-                    "only {} MiB are free below {}; at least {} MiB are needed. Nothing was created. \
-                     Free some space (`forge worktree gc`) and start again",
+                    "only {} MiB are free below {}, and at least {} MiB are needed, so nothing was created",
                     free_bytes >> 20,
                     self.0.worktrees.host().base().display(),
                     MIN_FREE_BYTES >> 20
                 ),
-            ));
+            );
+            let hint = "free some space (`forge worktree gc`) and start again";
+            return Err(full.code(ErrorCode::DiskFull).hint(hint));
         }
         let auto_pr = options.auto_pr.unwrap_or(false).then_some(AutoPr::Waiting);
         let max_cost_usd = options.max_cost_usd;
@@ -293,8 +290,7 @@ impl Forge {
             }
             TaskRow::Known => {
                 let now = tx.task(task.id).await?;
-                let now =
-                    now.ok_or_else(|| Error::not_found(format!("task_id: Task not found: {}", task.id)))?;
+                let now = now.ok_or_else(|| Error::no_task(task.id).of_field("task_id"))?;
                 if let Some(moved) = moved(&now, TaskStatus::InProgress, RunReason::CodingAgent) {
                     tx.update_task(&moved).await?;
                 }
@@ -311,13 +307,7 @@ impl Forge {
 
     async fn claim(&self, checked: &Checked, naming: &Naming) -> Result<Worktree> {
         let (repo, commit) = (checked.project.git_repo_path.clone().into(), checked.tip.commit.clone());
-        let claimed = self.ask(Claim { repo, naming: naming.clone(), commit }).await;
-        let worktree = claimed.map_err(|error| match Error::from(error) {
-            error if error.kind() == Kind::Internal => {
-                Error::internal(format!("ContainerError: {}", error.message()), error)
-            }
-            error => error,
-        })?;
+        let worktree = self.ask(Claim { repo, naming: naming.clone(), commit }).await?;
         for warning in &worktree.warnings {
             tracing::warn!(path = %worktree.path.display(), "{warning}");
         }
@@ -426,7 +416,7 @@ pub(crate) fn cleanup_action(project: &Project) -> Option<Action> {
 fn missing_parent(error: forge_store::StoreError) -> Error {
     match error {
         forge_store::StoreError::Missing => {
-            Error::not_found("task.parent_task_attempt: no attempt has this id")
+            Error::not_found("no attempt has this id").of_field("task.parent_task_attempt")
         }
         other => other.into(),
     }

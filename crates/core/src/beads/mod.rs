@@ -119,11 +119,12 @@ impl Forge {
     pub async fn claim_bead(&self, id: &str, request: ClaimBead) -> Result<BeadLine> {
         let tracker = self.tracker(&request.of).await?;
         let worker = request.worker.map_or_else(|| WorkerId::new(PERSON), Ok);
-        let worker = worker.map_err(|error| Error::invalid(format!("worker: {error}")))?;
+        let worker = worker.map_err(|error| Error::invalid(format!("{error}")).of_field("worker"))?;
         if worker.as_str().starts_with(ATTEMPT) {
             return Err(Error::invalid(format!(
-                "worker: '{worker}' begins with '{ATTEMPT}', which names attempts; choose another name"
-            )));
+                "'{worker}' begins with '{ATTEMPT}', which names attempts; choose another name"
+            ))
+            .of_field("worker"));
         }
         let actor = beads::actor(worker.as_str(), uuid::Uuid::new_v4());
         let lease = new_lease(&tracker, id, worker, actor);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forge_fleet::beads::{Bead, BeadsError, FoundBy, Store, Surroundings, Workspace};
-use forge_types::{BeadsOf, Project, ProjectId};
+use forge_types::{BeadsOf, ErrorCode, Project, ProjectId};
 
 use crate::{Error, Forge, Kind, Result};
 
@@ -47,10 +47,8 @@ impl Forge {
             (None, None) => return self.only_tracker().await,
         };
         self.tracker_at(&folder).await?.ok_or_else(|| {
-            Error::not_found(format!(
-                "{} has no beads: there is no .beads folder; make one with `forge beads init`, `br init` or `bd init`",
-                folder.display()
-            ))
+            Error::not_found(format!("{} has no beads: there is no .beads folder", folder.display()))
+                .hint("make one with `forge beads init`, `br init` or `bd init`")
         })
     }
 
@@ -104,9 +102,11 @@ impl Forge {
         let found = self.workspaces().await?.into_iter().find(|known| same_folder(known, asked));
         found.ok_or_else(|| {
             Error::not_found(format!(
-                "workspace: '{}' is neither a project nor in FORGE_WORKSPACES or fleet.workspaces; add it with `forge project add`",
+                "'{}' is neither a project nor in FORGE_WORKSPACES or fleet.workspaces",
                 asked.display()
             ))
+            .of_field("workspace")
+            .hint("add it with `forge project add`")
         })
     }
 
@@ -137,10 +137,8 @@ impl Forge {
             }
             many => {
                 let names: Vec<String> = many.iter().map(|one| one.root().display().to_string()).collect();
-                Err(Error::invalid(format!(
-                    "project_id or workspace is needed: {} have beads",
-                    names.join(", ")
-                )))
+                let unclear = Error::invalid(format!("several projects have beads: {}", names.join(", ")));
+                Err(unclear.code(ErrorCode::ProjectRequired).hint("name one with project_id or workspace"))
             }
         }
     }

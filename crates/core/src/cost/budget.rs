@@ -6,7 +6,7 @@
 mod warning;
 
 use forge_store::Spent;
-use forge_types::{Attempt, AttemptId, Budget, Day, MicroUsd, Millis, ProjectId, SetBudget};
+use forge_types::{Attempt, AttemptId, Budget, Day, ErrorCode, MicroUsd, Millis, ProjectId, SetBudget};
 
 use crate::{Error, Forge, Result};
 
@@ -83,7 +83,8 @@ impl Reached {
                 (field, remedy.to_owned())
             }
         };
-        Error::conflict(format!("{field}: {self}, so no agent was started; {remedy}"))
+        let refused = Error::conflict(format!("{self}, so no agent was started")).of_field(field);
+        refused.code(ErrorCode::BudgetReached).hint(remedy)
     }
 
     /// The setting of a budget that concerns everybody, and what to do.
@@ -125,9 +126,9 @@ impl Forge {
         let spent = self.0.store.spent(None, None, Day::of(Millis::now())).await?;
         let Some(reached) = limits.reached(&spent) else { return Ok(()) };
         let (field, remedy) = reached.of_all();
-        Err(Error::conflict(format!(
-            "{field}: {reached}, so no worker was started; {remedy}, or let workers go on with fleet.stop_at_budget"
-        )))
+        let refused = Error::conflict(format!("{reached}, so no worker was started")).of_field(field);
+        let hint = format!("{remedy}, or let workers go on with fleet.stop_at_budget");
+        Err(refused.code(ErrorCode::BudgetReached).hint(hint))
     }
 
     /// Refuses an agent for which no money is left.
@@ -147,7 +148,7 @@ impl Forge {
     pub async fn set_budget(&self, id: AttemptId, request: SetBudget) -> Result<Attempt> {
         let mut tx = self.0.store.begin().await?;
         let found = tx.attempt(id).await?;
-        let mut attempt = found.ok_or_else(|| Error::not_found(format!("Task attempt not found: {id}")))?;
+        let mut attempt = found.ok_or_else(|| Error::no_attempt(id))?;
         attempt.max_cost_usd = request.max_cost_usd;
         attempt.updated_at = Millis::now();
         tx.update_attempt(&attempt).await?;
@@ -189,7 +190,7 @@ mod tests {
         ] {
             let error = limits.reached(&spent).unwrap().refuse(Some(attempt), project);
             assert_eq!(error.kind(), crate::Kind::Conflict);
-            assert!(error.message().contains(&words), "{error}");
+            assert!(error.to_string().contains(&words), "{error}");
         }
     }
 }

@@ -61,7 +61,7 @@ impl Forge {
             let standing = match (supply.of(profile, name), checked) {
                 (Access::Served { resets_soon }, Ok(_)) => Ok(Standing::Usable { resets_soon }),
                 (Access::Out(why), _) => Err(why),
-                (_, Err(error)) => Err(error.message().to_owned()),
+                (_, Err(error)) => Err(error.to_string()),
             };
             let standing = standing.unwrap_or_else(|why| {
                 catalogue.passed_over.push(PassedOver { model: name.clone(), tier: *tier, why });

@@ -116,16 +116,18 @@ impl Forge {
             && catalogue::launcher_of(profile.executor).is_none()
         {
             return Err(Error::invalid(format!(
-                "executor_profile_id: no launcher starts {} in a terminal; allowed: {}, or \
+                "no launcher starts {} in a terminal; allowed: {}, or \
                  name a definition with worker",
                 profile.executor,
                 catalogue::launched().join(", ")
-            )));
+            ))
+            .of_field("executor_profile_id"));
         }
         if rule.max_workers == Some(0) {
             return Err(Error::invalid(
-                "max_workers: 0 would start nothing; give at least 1, or switch it off with enabled",
-            ));
+                "0 would start nothing; give at least 1, or switch it off with enabled",
+            )
+            .of_field("max_workers"));
         }
         if let Some(profile) = &rule.executor_profile_id {
             self.check_profile(profile, project, &Directory::checkout(project)).await?;

@@ -27,9 +27,10 @@ impl Forge {
         let ready = self.tracker(&of).await?.store.ready(&Filter::default()).await?;
         if ready.iter().all(|one| one.id != bead) {
             return Err(Error::conflict(format!(
-                "bead: '{bead}' is not ready in {}; `forge beads ready` shows which are",
+                "'{bead}' is not ready in {}; `forge beads ready` shows which are",
                 worker.workspace.display()
-            )));
+            ))
+            .of_field("bead"));
         }
         self.stop_worker(id, WorkerEnd::default()).await?;
         // What it had goes back to the queue before it gets the other one.

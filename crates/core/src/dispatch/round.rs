@@ -98,7 +98,7 @@ impl Forge {
                 match round.give(candidate, &mut room).await {
                     Ok(given) => started.push(given),
                     Err(error) => {
-                        let reason = error.message().to_owned();
+                        let reason = error.to_string();
                         waiting.push(WaitingBead { bead, title, reason });
                     }
                 }
@@ -263,7 +263,7 @@ impl Round<'_> {
                 }
             }
             Err(error) => {
-                let why = format!("it could not be started: {}", error.message());
+                let why = format!("it could not be started: {error}");
                 self.forge.record_bead_failure(queue, &lease, &why, None).await?;
                 Err(error)
             }

@@ -83,11 +83,7 @@ impl Forge {
                 && landing == DispatchLanding::Merge
                 && let Err(error) = self.merge_upon(attempt.id).await
             {
-                let why = format!(
-                    "its work is on branch {} and cannot be merged: {}",
-                    attempt.branch,
-                    error.message()
-                );
+                let why = format!("its work is on branch {} and cannot be merged: {error}", attempt.branch);
                 return self.set_aside(queue, lease, &why, Some(attempt)).await;
             }
         }

@@ -81,7 +81,7 @@ impl Forge {
             }
             Err(error) => {
                 self.leave_worker_place(attempt);
-                let why = format!("no worker could be started: {}", error.message());
+                let why = format!("no worker could be started: {error}");
                 self.record_bead_failure(queue, lease, &why, Some(attempt)).await
             }
         }

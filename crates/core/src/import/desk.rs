@@ -26,7 +26,9 @@ pub(super) fn read_tag(known: &[Tag], old: OldTag) -> Result<Tag, Unread> {
     };
     match check_tag(&tag) {
         Ok(()) => Ok(tag),
-        Err(error) => Err(Unread::Skipped(skip("tag", &tag.id.to_string(), &tag.tag_name, error.message()))),
+        Err(error) => {
+            Err(Unread::Skipped(skip("tag", &tag.id.to_string(), &tag.tag_name, &error.to_string())))
+        }
     }
 }
 
@@ -53,8 +55,11 @@ pub(super) fn read_template(
     };
     match check_template(&template) {
         Ok(()) => Ok(template),
-        Err(error) => {
-            Err(Unread::Skipped(skip("template", &template.id.to_string(), &template.title, error.message())))
-        }
+        Err(error) => Err(Unread::Skipped(skip(
+            "template",
+            &template.id.to_string(),
+            &template.title,
+            &error.to_string(),
+        ))),
     }
 }

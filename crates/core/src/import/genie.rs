@@ -11,10 +11,11 @@ impl Forge {
     /// Takes over the sessions of a checkout, or of one store file.
     pub(super) async fn import_genie(&self, request: &ImportRequest) -> Result<ImportReport> {
         let path = request.path.as_deref().ok_or_else(|| {
-            Error::invalid("path: say which repository has the sessions, or name the store's file")
+            Error::invalid("say which repository has the sessions, or name the store's file").of_field("path")
         })?;
         let path = std::fs::canonicalize(path).map_err(|error| {
-            Error::not_found(format!("path: '{path}' cannot be read on the server's machine: {error}"))
+            Error::not_found(format!("'{path}' cannot be read on the server's machine: {error}"))
+                .of_field("path")
         })?;
         let folder = if path.is_file() { path.parent().unwrap_or(&path) } else { &path };
         let repo = self.repo_at(folder).await?;

@@ -19,9 +19,10 @@ impl Forge {
             kind if KINDS.contains(&kind) => self.read_database(&request).await?,
             other => {
                 return Err(Error::invalid(format!(
-                    "kind: '{other}' cannot be imported; allowed: {}, {GENIE}",
+                    "'{other}' cannot be imported; allowed: {}, {GENIE}",
                     KINDS.join(", ")
-                )));
+                ))
+                .of_field("kind"));
             }
         };
         let mut report = self.import(bundle, mode, request.worktrees).await?;
@@ -46,9 +47,8 @@ fn keep_project(bundle: &mut Bundle, name: &str) -> Result<()> {
         project.name.eq_ignore_ascii_case(name) || project.key == name || project.git_repo_path == name
     });
     match bundle.projects.is_empty() {
-        true => {
-            Err(Error::not_found(format!("project: no '{name}' in the source; it has: {}", names.join(", "))))
-        }
+        true => Err(Error::not_found(format!("no '{name}' in the source; it has: {}", names.join(", ")))
+            .of_field("project")),
         false => Ok(()),
     }
 }

@@ -22,9 +22,8 @@ impl Forge {
     pub async fn acknowledge_alert(&self, id: AlertId) -> Result<Alert> {
         let mut tx = self.0.store.begin().await?;
         let seen = tx.acknowledge_alert(id, Millis::now()).await.map_err(|error| match error {
-            forge_store::StoreError::Missing => {
-                Error::not_found(format!("there is no alert '{id}'; `forge alerts` shows which there are"))
-            }
+            forge_store::StoreError::Missing => Error::not_found(format!("there is no alert '{id}'"))
+                .hint("`forge alerts` shows which there are"),
             error => error.into(),
         })?;
         tx.commit().await?;

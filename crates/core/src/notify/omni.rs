@@ -53,9 +53,7 @@ impl Forge {
         let mut settings = self.0.store.project_settings(project).await?.unwrap_or_default();
         change.apply(&mut settings);
         tx.put_project_settings(project, &settings).await.map_err(|error| match error {
-            forge_store::StoreError::Missing => {
-                Error::not_found(format!("ProjectError: Project not found: {project}"))
-            }
+            forge_store::StoreError::Missing => Error::no_project(project),
             other => other.into(),
         })?;
         tx.commit().await?;
@@ -121,7 +119,7 @@ fn check(change: &ForgeSettingsChange) -> Result<()> {
     let Some(Some(config)) = &change.omni_config else { return Ok(()) };
     match &config.host {
         Some(Some(host)) if !host.trim().is_empty() => forge_remote::check_host(host)
-            .map_err(|problem| Error::invalid(format!("omni_config.host: {problem}"))),
+            .map_err(|problem| Error::invalid(format!("{problem}")).of_field("omni_config.host")),
         _ => Ok(()),
     }
 }

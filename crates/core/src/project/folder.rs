@@ -68,7 +68,9 @@ impl Forge {
             places.extend(path.ancestors().take(MAX_ANCESTORS).map(|place| place.display().to_string()));
         }
         let found = self.0.store.attempt_around(&places).await?;
-        found.ok_or_else(|| Error::not_found(format!("ref: no attempt works in {}", path.display())))
+        found.ok_or_else(|| {
+            Error::not_found(format!("no attempt works in {}", path.display())).of_field("ref")
+        })
     }
 }
 

@@ -12,10 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use forge_git::{GitError, Repo, SearchScope};
 use forge_types::wire::SearchResult;
 use forge_types::{
-    BranchInfo, CreateProject, ListedProject, Millis, Project, ProjectId, RegisteredProject, UpdateProject,
+    BranchInfo, CreateProject, ErrorCode, ListedProject, Millis, Project, ProjectId, RegisteredProject,
+    UpdateProject,
 };
 
-use crate::{Error, Forge, Result};
+use crate::{Error, Forge, Kind, Result};
 
 const SAME_PATH: &str = "A project with this git repository path already exists";
 const SEARCH_LIMIT: usize = 10;
@@ -76,7 +77,7 @@ impl Forge {
 
     pub async fn project(&self, id: ProjectId) -> Result<Project> {
         let found = self.0.store.project(id).await?;
-        found.ok_or_else(|| Error::not_found(format!("ProjectError: Project not found: {id}")))
+        found.ok_or_else(|| Error::no_project(id))
     }
 
     pub(crate) async fn register_project(&self, request: CreateProject) -> Result<RegisteredProject> {
@@ -124,8 +125,7 @@ impl Forge {
         };
         let mut tx = self.0.store.begin().await?;
         let found = tx.project(id).await?;
-        let mut project =
-            found.ok_or_else(|| Error::not_found(format!("ProjectError: Project not found: {id}")))?;
+        let mut project = found.ok_or_else(|| Error::no_project(id))?;
         let keep = |new: Option<Option<String>>, old: &mut Option<String>| {
             if let Some(value) = new {
                 *old = value;
@@ -174,7 +174,9 @@ fn same_path(error: forge_store::StoreError) -> Error {
 /// Expands `~` and makes the path absolute, without asking that it exists.
 fn absolute(text: &str) -> Result<PathBuf> {
     if text.trim().is_empty() {
-        return Err(Error::invalid("git_repo_path: must not be empty; give the path of a git repository"));
+        return Err(
+            Error::invalid("must not be empty; give the path of a git repository").of_field("git_repo_path")
+        );
     }
     let home = || std::env::var_os("HOME").map(PathBuf::from);
     let path = match text.strip_prefix('~') {
@@ -201,16 +203,21 @@ async fn open_existing(path: &Path) -> Result<Opened> {
     let repo = match Repo::open(path).await {
         Ok(repo) => repo,
         Err(forge_git::GitError::NoRepository(_)) => {
-            return Err(Error::refused("The specified directory is not a git repository"));
+            return Err(Error::refused("The specified directory is not a git repository")
+                .code(ErrorCode::RepositoryNotFound));
         }
         Err(other) => return Err(other.into()),
     };
-    let failed = |error| Error::refused(format!("Failed to ensure main branch exists: {error}"));
+    let failed = |error| not_made(error, "Failed to ensure main branch exists");
     let first_commit = repo.ensure_first_commit().await.map_err(failed)?;
     if let Some(branch) = &first_commit {
         tracing::info!(path = %path.display(), %branch, "an empty first commit was made in a repository without any");
     }
     Ok((repo, first_commit))
+}
+
+fn not_made(error: GitError, what: &str) -> Error {
+    Error::from(error).of_kind(Kind::Refused).reworded(|why| format!("{what}: {why}"))
 }
 
 async fn open_or_init(path: &Path) -> Result<Opened> {
@@ -220,7 +227,7 @@ async fn open_or_init(path: &Path) -> Result<Opened> {
     if path.join(".git").exists() {
         return open_existing(path).await;
     }
-    let failed = |error| Error::refused(format!("Failed to initialize git repository: {error}"));
+    let failed = |error| not_made(error, "Failed to initialize git repository");
     // Who asks for a new repository knows that it begins with a commit.
     Ok((Repo::init(path).await.map_err(failed)?, None))
 }

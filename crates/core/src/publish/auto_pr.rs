@@ -41,7 +41,7 @@ impl Forge {
                 () = forge.0.background.closing() => {}
                 result = publish => if let Err(error) = result {
                     tracing::warn!(attempt = %id, %error, "no pull request was opened");
-                    forge.note_failure(id, error.message()).await;
+                    forge.note_failure(id, &error.to_string()).await;
                 }
             }
         });

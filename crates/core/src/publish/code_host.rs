@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use forge_git::{Credential, Remote, Repo};
 use forge_remote::{Address, CodeHost, DeviceCode, Host, HostKind, Hosts, RemoteError, Token};
-use forge_types::Project;
+use forge_types::{ErrorCode, Project};
 use tokio::sync::Semaphore;
 
 use crate::publish::pull_watch::Seen;
@@ -76,16 +76,18 @@ impl Upstream {
     pub(crate) fn host(&self) -> Result<&Host> {
         self.host.as_ref().ok_or_else(|| {
             let remote = &self.remote.name;
-            Error::conflict(match Address::parse(&self.remote.url) {
-                Some(Address { host, .. }) => format!(
-                    "the remote '{remote}' leads to '{host}', which Forge does not know; add it to config.json: \
-                     \"hosts\": {{\"{host}\": {{\"kind\": \"github|gitlab|gitea\", \"api\": \"https://…\"}}}}"
+            match Address::parse(&self.remote.url) {
+                Some(Address { host, .. }) => {
+                    let what = format!("the remote '{remote}' leads to '{host}', which Forge does not know");
+                    Error::conflict(what).hint(format!(
+                        "add it to config.json: \"hosts\": {{\"{host}\": {{\"kind\": \"github|gitlab|gitea\", \
+                         \"api\": \"https://…\"}}}}"
+                    ))
+                }
+                None => Error::conflict(format!("the remote '{remote}' is not on a code host")).hint(
+                    "pull requests and issues need one, such as https://github.com/owner/repository",
                 ),
-                None => format!(
-                    "the remote '{remote}' is not on a code host; pull requests and issues need one, \
-                     such as https://github.com/owner/repository"
-                ),
-            })
+            }
         })
     }
 
@@ -150,7 +152,7 @@ fn credential_for(remote: &Remote, host: &Host, token: &Token) -> Option<Credent
 pub(crate) fn host_error(host: &Host, error: RemoteError) -> Error {
     match &error {
         RemoteError::Refused { status: 401, .. } => invalid_token(host),
-        _ if host.kind == HostKind::Github => Error::internal(format!("GitHubServiceError: {error}"), error),
+        _ if host.kind == HostKind::Github => Error::internal(error.to_string(), error),
         RemoteError::Unreachable { .. } => Error::new(Kind::Upstream, error.to_string()),
         _ => Error::internal(format!("{}: {error}", host.product()), error),
     }
@@ -158,5 +160,8 @@ pub(crate) fn host_error(host: &Host, error: RemoteError) -> Error {
 
 pub(crate) fn invalid_token(host: &Host) -> Error {
     let product = host.product();
-    Error::new(Kind::Internal, format!("{product}ServiceError: {product} token is invalid or expired."))
+    let message = format!("{product} token is invalid or expired");
+    Error::new(Kind::Internal, message)
+        .code(ErrorCode::HostTokenInvalid)
+        .hint("set a new one in the settings")
 }

@@ -78,11 +78,14 @@ impl Forge {
     async fn fetch_issue(&self, host: &Host, token: Option<&Token>, number: i64) -> Result<Issue> {
         match self.call_on(host, token).issue(number).await {
             Ok(Some(issue)) => Ok(issue),
-            Ok(None) => Err(Error::invalid(format!("number: #{number} is a pull request, not an issue"))),
+            Ok(None) => {
+                Err(Error::invalid(format!("#{number} is a pull request, not an issue")).of_field("number"))
+            }
             Err(RemoteError::Refused { status: 404 | 410, .. }) => Err(Error::not_found(format!(
-                "number: {} has no issue #{number} in {}, or the token may not see it",
+                "{} has no issue #{number} in {}, or the token may not see it",
                 host.name, host.path
-            ))),
+            ))
+            .of_field("number")),
             Err(error) => Err(Error::new(Kind::Upstream, format!("the issue cannot be read: {error}"))),
         }
     }
@@ -129,7 +132,7 @@ impl Forge {
 
     async fn summary(&self, issue: &IssueLink) -> Result<TaskSummary> {
         let summary = self.0.store.task_summary(issue.task_id).await?;
-        summary.ok_or_else(|| Error::not_found(format!("Task not found: {}", issue.task_id)))
+        summary.ok_or_else(|| Error::no_task(issue.task_id))
     }
 }
 
@@ -137,14 +140,17 @@ fn wanted_number(request: &TaskFromIssue, host: &Host) -> Result<i64> {
     let place = format!("{} on {}", host.path, host.name);
     match (&request.url, request.number) {
         (Some(url), _) => host.issue_number(url).ok_or_else(|| {
-            Error::invalid(format!("url: '{url}' is not an issue of this project's repository, {place}"))
+            Error::invalid(format!("'{url}' is not an issue of this project's repository, {place}"))
+                .of_field("url")
         }),
         (None, Some(number)) if number > 0 => Ok(number),
         (None, Some(number)) => Err(Error::invalid(format!(
-            "number: {number} is not allowed; allowed: the number of an issue of {place}"
-        ))),
+            "{number} is not allowed; allowed: the number of an issue of {place}"
+        ))
+        .of_field("number")),
         (None, None) => {
-            Err(Error::invalid(format!("number: missing; give the number or the url of an issue of {place}")))
+            Err(Error::invalid(format!("missing; give the number or the url of an issue of {place}"))
+                .of_field("number"))
         }
     }
 }

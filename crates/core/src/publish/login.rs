@@ -8,7 +8,7 @@ use forge_remote::{DeviceAnswer, DeviceCode, GithubUser, LoginSite, RemoteError,
 use forge_types::Settings;
 use forge_types::wire::{DeviceStart, LoginAnswer, LoginCheck};
 
-use crate::{Error, Forge, Kind, Result};
+use crate::{Error, Forge, Result};
 
 impl Forge {
     pub async fn start_github_login(&self) -> Result<DeviceStart> {
@@ -26,7 +26,8 @@ impl Forge {
 
     pub async fn poll_github_login(&self) -> Result<LoginAnswer> {
         let login = self.0.contacts.login.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let code = login.ok_or_else(|| Error::conflict("AuthError: Device flow not started"))?;
+        let code =
+            login.ok_or_else(|| Error::conflict("Device flow not started").hint("start the login first"))?;
         let site = self.login_site();
         let answer = site.poll(&self.0.http, &self.client_id()?, &code).await.map_err(login_error)?;
         match answer {
@@ -34,7 +35,7 @@ impl Forge {
             DeviceAnswer::SlowDown => Ok(LoginAnswer::SlowDown),
             DeviceAnswer::Over(reason) => {
                 self.put_login(None);
-                Err(Error::conflict(format!("AuthError: {reason}; start the login again")))
+                Err(Error::conflict(reason).hint("start the login again"))
             }
             DeviceAnswer::Done(token) => {
                 self.put_login(None);
@@ -54,7 +55,7 @@ impl Forge {
         match self.login_site().user(&self.0.http, &token).await {
             Ok(_) => Ok(LoginCheck::Valid),
             Err(RemoteError::Refused { status: 401 | 403, .. }) => Ok(LoginCheck::Invalid),
-            Err(error) => Err(Error::internal(format!("GitHubServiceError: {error}"), error)),
+            Err(error) => Err(Error::internal(error.to_string(), error)),
         }
     }
 
@@ -81,14 +82,14 @@ impl Forge {
 
     fn client_id(&self) -> Result<String> {
         self.0.config.online.github_client_id.clone().ok_or_else(|| {
-            Error::conflict(
-                "AuthError: GITHUB_CLIENT_ID is not set; set it to the id of an OAuth app and start Forge again, \
-                 or put a personal access token into the settings (github.pat)",
+            Error::conflict("GITHUB_CLIENT_ID is not set").hint(
+                "set it to the id of an OAuth app and start Forge again, or put a personal access token into the \
+                 settings (github.pat)",
             )
         })
     }
 }
 
 fn login_error(error: RemoteError) -> Error {
-    Error::new(Kind::Internal, format!("AuthError: {error}"))
+    Error::internal(error.to_string(), error)
 }

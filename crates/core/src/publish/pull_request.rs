@@ -7,8 +7,8 @@ use forge_git::GitError;
 use forge_remote::{Host, NewPullRequest, PullRequest, RemoteError};
 use forge_types::wire::AttachedPullRequest;
 use forge_types::{
-    AttachPullRequest, Attempt, AttemptId, AutoPr, CreatePullRequest, IssueLink, Merge, MergeId, Millis,
-    PrInfo, PrStatus, RunOwner, RunReason, Task, TaskStatus,
+    AttachPullRequest, Attempt, AttemptId, AutoPr, CreatePullRequest, ErrorCode, IssueLink, Merge, MergeId,
+    Millis, PrInfo, PrStatus, RunOwner, RunReason, Task, TaskStatus,
 };
 use serde::Serialize;
 
@@ -34,6 +34,14 @@ pub enum PrRefusal {
 }
 
 impl PrRefusal {
+    pub fn code(self) -> ErrorCode {
+        match self {
+            PrRefusal::TokenInvalid => ErrorCode::HostTokenInvalid,
+            PrRefusal::InsufficientPermissions => ErrorCode::HostPermissionMissing,
+            PrRefusal::RepoNotFoundOrNoAccess => ErrorCode::HostRepositoryNotFound,
+        }
+    }
+
     /// In words for people.
     pub fn explain(self) -> &'static str {
         match self {
@@ -62,11 +70,11 @@ impl Forge {
     pub(crate) async fn work(&self, id: AttemptId) -> Result<Work> {
         let workplace = self.workplace(RunOwner::Attempt(id)).await?;
         let (Some(task), Some(attempt)) = (workplace.task.clone(), workplace.attempt.clone()) else {
-            return Err(Error::not_found(format!("Task attempt not found: {id}")));
+            return Err(Error::no_attempt(id));
         };
         if !attempt.use_worktree {
             return Err(Error::conflict(format!(
-                "attempt {id} works in the main checkout and has no branch of its own; there is nothing to publish"
+                "attempt {id} works in the main checkout and has no branch of its own, so there is nothing to publish"
             )));
         }
         Ok(Work { workplace, attempt, task })
@@ -96,7 +104,8 @@ impl Forge {
     /// Pushes the attempt and opens a pull request for it; one that is open already is brought up to date.
     pub async fn create_pull_request(&self, id: AttemptId, request: CreatePullRequest) -> Result<Opened> {
         if request.title.trim().is_empty() {
-            return Err(Error::invalid("title: must not be empty; say what the pull request changes"));
+            let empty = Error::invalid("must not be empty").of_field("title");
+            return Err(empty.hint("say what the pull request changes"));
         }
         let work = self.work(id).await?;
         let opened = self.open_pull_request(&work, &request).await?;
@@ -161,10 +170,11 @@ impl Forge {
     /// A branch without a commit of its own would be pushed in vain.
     async fn refuse_empty(&self, work: &Work, upstream: &Upstream, target: &str) -> Result<()> {
         if self.commits_ahead(work, upstream, target).await? == Some(0) {
-            return Err(Error::refused(format!(
-                "'{}' has no commit that '{target}' lacks; there is nothing to propose",
+            let message = format!(
+                "'{}' has no commit that '{target}' lacks, so there is nothing to propose",
                 work.attempt.branch
-            )));
+            );
+            return Err(Error::refused(message).code(ErrorCode::NothingToMerge));
         }
         Ok(())
     }
@@ -305,10 +315,10 @@ fn not_created(error: Error) -> Error {
 }
 
 /// Shipped clients expect these failures with status 200.
-fn lasting(error: Error, words: impl Fn(&str) -> String) -> Error {
-    match error.kind() {
-        Kind::NotFound if error.message().contains("Task attempt") => error,
-        _ => Error::refused(words(error.message())),
+fn lasting(error: Error, words: impl FnOnce(&str) -> String) -> Error {
+    match error.error_code() {
+        ErrorCode::AttemptNotFound => error,
+        _ => error.of_kind(Kind::Refused).reworded(words),
     }
 }
 

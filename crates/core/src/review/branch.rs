@@ -7,8 +7,8 @@
 use forge_git::{GitError, Owner, Repo};
 use forge_store::Dropped;
 use forge_types::{
-    Attempt, AttemptId, BranchStatus, ChangeTargetBranch, CommitComparison, CommitInfo, ConflictOp, Merge,
-    PrStatus, TargetBranchChanged, TaskRelationships,
+    Attempt, AttemptId, BranchStatus, ChangeTargetBranch, CommitComparison, CommitInfo, ConflictOp,
+    ErrorCode, Merge, PrStatus, TargetBranchChanged, TaskRelationships,
 };
 
 use crate::worktree::attempt_repo::{AttemptRepo, tip_of};
@@ -147,7 +147,10 @@ impl Forge {
             )));
         }
         let found = repo.resolve_branch(name).await?;
-        found.ok_or_else(|| Error::refused(format!("Branch '{name}' does not exist in the repository")))
+        found.ok_or_else(|| {
+            let message = format!("Branch '{name}' does not exist in the repository");
+            Error::refused(message).code(ErrorCode::BranchNotFound)
+        })
     }
 
     /// Deletes a file in the worktree and commits exactly that.
@@ -162,5 +165,7 @@ impl Forge {
 
 async fn find_commit(repo: &Repo, sha: &str) -> Result<CommitInfo> {
     let found = repo.commit_info(sha).await?;
-    found.ok_or_else(|| Error::not_found(format!("sha: there is no commit '{sha}' in the repository")))
+    found.ok_or_else(|| {
+        Error::not_found(format!("there is no commit '{sha}' in the repository")).of_field("sha")
+    })
 }

@@ -45,7 +45,7 @@ impl Forge {
         let (_hold, attempt_repo) = self.hold_for_write(id).await?;
         let AttemptRepo { workplace, attempt, host, .. } = &attempt_repo;
         let Some(task) = &workplace.task else {
-            return Err(Error::not_found(format!("Task attempt not found: {id}")));
+            return Err(Error::no_attempt(id));
         };
         let message = match message.map(str::trim).filter(|message| !message.is_empty()) {
             Some(message) => message.to_owned(),

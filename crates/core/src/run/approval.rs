@@ -10,14 +10,14 @@ use std::time::Duration;
 use forge_run::talk::Ask;
 use forge_store::Tx;
 use forge_types::{
-    Action, ActionKind, Answer, Approval, ApprovalId, ApprovalStatus, AskApproval, Event, Millis, Run, RunId,
-    RunStatus, TaskStatus,
+    Action, ActionKind, Answer, Approval, ApprovalId, ApprovalStatus, AskApproval, ErrorCode, Event, Millis,
+    Run, RunId, RunStatus, TaskStatus,
 };
 use serde_json::Value;
 
 use crate::background::Bell;
 use crate::task::moved;
-use crate::{Error, Forge, Kind, Result};
+use crate::{Error, Forge, Result};
 
 /// A question before it is written.
 struct Question {
@@ -79,7 +79,7 @@ impl Forge {
     /// Secrets are masked for whoever reads the question; the conversation with the agent keeps what it asked.
     async fn put_question(&self, mut question: Question) -> Result<Approval> {
         if question.tool_name.trim().is_empty() {
-            return Err(Error::invalid("tool_name: is empty; name the tool that is to be used"));
+            return Err(Error::invalid("is empty; name the tool that is to be used").of_field("tool_name"));
         }
         if let Some(run) = question.run_id {
             self.secrets_of(run).await?.mask_value(&mut question.tool_input);
@@ -148,9 +148,8 @@ impl Forge {
         if let (Some(given), Some(own)) = (run, known.run_id)
             && given != own
         {
-            return Err(Error::invalid(format!(
-                "execution_process_id: {given} did not ask for approval {id}; {own} did"
-            )));
+            return Err(Error::invalid(format!("{given} did not ask for approval {id}; {own} did"))
+                .of_field("execution_process_id"));
         }
         let status = ApprovalStatus::from(answer);
         let Some(approval) = close(&mut tx, id, &status, Millis::now()).await? else {
@@ -266,7 +265,7 @@ fn resumed_session(action: &Action) -> Option<&String> {
 }
 
 fn not_found(id: ApprovalId) -> Error {
-    Error::new(Kind::NotFound, format!("Approval not found: {id}"))
+    Error::not_found(format!("Approval not found: {id}")).code(ErrorCode::ApprovalNotFound)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use forge_git::Committed;
 use forge_run::Secrets;
 use forge_store::{Dropped, Tx};
-use forge_types::{AttemptId, Millis, Run, RunId, RunOwner, RunReason, RunStatus, TaskStatus};
+use forge_types::{AttemptId, ErrorCode, Millis, Run, RunId, RunOwner, RunReason, RunStatus, TaskStatus};
 
 use crate::run::new_run;
 use crate::run::outcome::next_action;
@@ -73,7 +73,7 @@ impl Forge {
             Ok(committed) => committed,
             Err(error) => {
                 tracing::error!(run = %run.id, %error, "cannot commit the work of a run; it is tried again");
-                run.commit_error = Some(error.message().to_owned());
+                run.commit_error = Some(error.to_string());
                 None
             }
         }
@@ -107,17 +107,18 @@ impl Forge {
         let hold = self.hold(id, &workplace.directory).await?;
         let Some(run) = waiting(self.0.store.runs(id, Dropped::Hidden).await?) else { return Ok(()) };
         self.ensure_directory(&mut workplace).await?;
-        let uncommitted = |kind: Kind, why: &str| {
-            Error::new(kind, format!("the work of run {} is not committed: {why}", run.id))
+        let uncommitted = |error: Error| {
+            error.reworded(|why| format!("the work of run {} is not committed: {why}", run.id))
         };
         let committed = self.commit_work(&run, &workplace).await.map_err(|error| {
             // Nothing is wrong with the request, or with Forge.
             let kind = if error.kind() == Kind::Unavailable { Kind::Unavailable } else { Kind::Conflict };
-            uncommitted(kind, error.message())
+            uncommitted(error.of_kind(kind))
         })?;
         if matches!(committed, None | Some(Committed::Conflicts(_))) {
-            let why = format!("conflicts are open in {}; resolve or abort them first", workplace.directory);
-            return Err(uncommitted(Kind::Conflict, &why));
+            let open = Error::conflict(format!("conflicts are open in {}", workplace.directory));
+            let open = open.code(ErrorCode::MergeConflicts).hint("resolve or abort them first");
+            return Err(uncommitted(open));
         }
         let after_head = self.head(&workplace, &committed).await;
         let run = Run { after_head, ..run };

@@ -311,7 +311,7 @@ impl Forge {
     ) -> Result<Option<Run>> {
         let mut tx = self.0.store.begin().await?;
         let stored = tx.run(run.id).await?;
-        let stored = stored.ok_or_else(|| Error::not_found(format!("run not found: {}", run.id)))?;
+        let stored = stored.ok_or_else(|| Error::no_run(run.id))?;
         let mut run = Run { dropped: stored.dropped, ..run.clone() };
         if stored.status == RunStatus::Killed {
             // A stop was recorded before the process died of it; its exit does not overwrite that.

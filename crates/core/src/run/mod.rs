@@ -70,9 +70,7 @@ impl Forge {
 
     pub async fn run(&self, id: RunId) -> Result<Run> {
         let found = self.0.store.run(id).await?;
-        found.ok_or_else(|| {
-            Error::not_found(format!("ExecutionProcessError: Execution process not found: {id}"))
-        })
+        found.ok_or_else(|| Error::no_run(id))
     }
 
     pub async fn drafts_snapshot(&self, project: ProjectId) -> Result<(i64, Vec<(AttemptId, Vec<Draft>)>)> {
@@ -85,7 +83,7 @@ impl Forge {
 
     pub async fn errand(&self, id: ErrandId) -> Result<Errand> {
         let found = self.0.store.errand(id).await?;
-        found.ok_or_else(|| Error::not_found(format!("ExecutionRunError: Execution run not found: {id}")))
+        found.ok_or_else(|| Error::no_errand(id))
     }
 
     pub async fn errand_runs(&self, id: ErrandId) -> Result<Vec<Run>> {

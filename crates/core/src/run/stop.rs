@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use forge_run::{Live, TalkError};
-use forge_types::{ErrandId, Millis, Run, RunId, RunPhase, RunReason, RunStatus, TaskStatus};
+use forge_types::{ErrandId, ErrorCode, Millis, Run, RunId, RunPhase, RunReason, RunStatus, TaskStatus};
 use tokio_util::sync::CancellationToken;
 
 use crate::run::conversation::Conversation;
@@ -21,10 +21,9 @@ impl Forge {
     pub async fn stop_run(&self, id: RunId) -> Result<()> {
         let run = self.run(id).await?;
         if run.status != RunStatus::Running {
-            return Err(Error::conflict(format!(
-                "ExecutionProcessError: process {id} is not running (it is {})",
-                run.status.as_str()
-            )));
+            let ended =
+                Error::conflict(format!("process {id} is not running (it is {})", run.status.as_str()));
+            return Err(ended.code(ErrorCode::NotRunning));
         }
         self.end_run(&run).await
     }
@@ -126,10 +125,11 @@ impl Forge {
         match runs.iter().rev().find(|run| run.reason == RunReason::CodingAgent) {
             None => Ok(()),
             Some(run) if run.status == RunStatus::Running => self.end_run(run).await,
-            Some(run) => Err(Error::conflict(format!(
-                "ExecutionRunError: the agent of execution run {id} is not running (it is {})",
-                run.status.as_str()
-            ))),
+            Some(run) => {
+                let status = run.status.as_str();
+                let message = format!("the agent of execution run {id} is not running (it is {status})");
+                Err(Error::conflict(message).code(ErrorCode::NotRunning))
+            }
         }
     }
 }

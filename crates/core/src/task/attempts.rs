@@ -17,7 +17,7 @@ impl Forge {
 
     pub async fn attempt(&self, id: AttemptId) -> Result<Attempt> {
         let found = self.0.store.attempt(id).await?;
-        found.ok_or_else(|| Error::not_found(format!("Task attempt not found: {id}")))
+        found.ok_or_else(|| Error::no_attempt(id))
     }
 
     pub async fn merges(&self, id: AttemptId) -> Result<Vec<Merge>> {

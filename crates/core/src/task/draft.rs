@@ -5,7 +5,9 @@
 //! A stop takes a draft out of the queue again: nothing starts by itself where the user said stop.
 
 use forge_store::{Dropped, Tx};
-use forge_types::{AttemptId, Draft, DraftKind, Millis, RunId, RunOwner, RunPhase, RunReason, SaveDraft};
+use forge_types::{
+    AttemptId, Draft, DraftKind, ErrorCode, Millis, RunId, RunOwner, RunPhase, RunReason, SaveDraft,
+};
 
 use crate::{Error, Forge, Result};
 
@@ -26,9 +28,7 @@ impl Forge {
     pub(crate) async fn check_retried(&self, id: AttemptId, run: RunId) -> Result<()> {
         match self.0.store.run(run).await? {
             Some(run) if run.owner == RunOwner::Attempt(id) => Ok(()),
-            Some(_) => Err(Error::invalid(
-                "TaskAttemptError: Validation error: Process does not belong to this attempt",
-            )),
+            Some(_) => Err(Error::invalid("Process does not belong to this attempt")),
             None => Err(process_not_found()),
         }
     }
@@ -45,7 +45,8 @@ impl Forge {
         let retried = match kind {
             DraftKind::FollowUp => None,
             DraftKind::Retry => Some(request.retry_process_id.ok_or_else(|| {
-                Error::invalid("retry_process_id: missing; a retry draft names the process it retries")
+                Error::invalid("missing; a retry draft names the process it retries")
+                    .of_field("retry_process_id")
             })?),
         };
         if let Some(run) = retried {
@@ -169,9 +170,10 @@ pub(crate) async fn put_changed(tx: &mut Tx, before: &Draft, after: Draft) -> Re
 pub(crate) fn expect_version(draft: &Draft, expected: Option<i64>) -> Result<()> {
     match expected {
         Some(expected) if expected != draft.version => Err(Error::conflict(format!(
-            "version: the draft has changed: it is version {}, not {expected}; read it again",
+            "the draft has changed: it is version {}, not {expected}; read it again",
             draft.version
-        ))),
+        ))
+        .of_field("version")),
         _ => Ok(()),
     }
 }
@@ -188,5 +190,5 @@ pub(crate) fn being_sent(id: AttemptId) -> Error {
 }
 
 pub(crate) fn process_not_found() -> Error {
-    Error::invalid("TaskAttemptError: Validation error: Process not found")
+    Error::invalid("Process not found").code(ErrorCode::RunNotFound)
 }

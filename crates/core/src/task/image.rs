@@ -165,12 +165,11 @@ impl Forge {
     pub(crate) async fn check_images(&self, asked: &[ImageId]) -> Result<()> {
         if asked.len() > MAX_NAMED {
             let count = asked.len();
-            return Err(Error::invalid(format!(
-                "image_ids: {count} images are too many; allowed: up to {MAX_NAMED}"
-            )));
+            return Err(Error::invalid(format!("{count} images are too many; allowed: up to {MAX_NAMED}"))
+                .of_field("image_ids"));
         }
         match self.0.store.missing_image(asked).await? {
-            Some(id) => Err(Error::not_found(format!("image_ids: Image not found: {id}"))),
+            Some(id) => Err(Error::not_found(format!("Image not found: {id}")).of_field("image_ids")),
             None => Ok(()),
         }
     }

@@ -14,16 +14,18 @@ pub(crate) fn check(given: &[String]) -> Result<Vec<String>> {
     for label in given {
         if let Some(flaw) = flaw(label.trim()) {
             return Err(Error::invalid(format!(
-                "labels: {label:?} {flaw}; allowed: 1 to {LENGTH_MAX} characters in one line"
-            )));
+                "{label:?} {flaw}; allowed: 1 to {LENGTH_MAX} characters in one line"
+            ))
+            .of_field("labels"));
         }
         add(&mut labels, label.trim());
     }
     match labels.get(COUNT_MAX) {
         Some(first) => Err(Error::invalid(format!(
-            "labels: '{first}' is one too many of {}; allowed: at most {COUNT_MAX}",
+            "'{first}' is one too many of {}; allowed: at most {COUNT_MAX}",
             labels.len()
-        ))),
+        ))
+        .of_field("labels")),
         None => Ok(labels),
     }
 }

@@ -33,7 +33,7 @@ impl Forge {
         self.check_images(request.image_ids.as_deref().unwrap_or_default()).await?;
         let mut tx = self.0.store.begin().await?;
         let found = tx.task(id).await?;
-        let mut task = found.ok_or_else(|| Error::not_found(format!("Task not found: {id}")))?;
+        let mut task = found.ok_or_else(|| Error::no_task(id))?;
         let was = task.status;
         task.title = request.title.unwrap_or(task.title);
         match request.description {
@@ -47,7 +47,7 @@ impl Forge {
         task.updated_at = Millis::now();
         tx.update_task(&task).await.map_err(|error| match error {
             forge_store::StoreError::Missing => {
-                Error::not_found("parent_task_attempt: no attempt has this id".to_owned())
+                Error::not_found("no attempt has this id".to_owned()).of_field("parent_task_attempt")
             }
             other => other.into(),
         })?;
@@ -118,13 +118,13 @@ impl Forge {
     }
 
     pub async fn task(&self, id: TaskId) -> Result<Task> {
-        self.0.store.task(id).await?.ok_or_else(|| Error::not_found(format!("Task not found: {id}")))
+        self.0.store.task(id).await?.ok_or_else(|| Error::no_task(id))
     }
 
     /// A task with the flags that lists carry.
     pub async fn task_summary(&self, id: TaskId) -> Result<TaskSummary> {
         let found = self.0.store.task_summary(id).await?;
-        found.ok_or_else(|| Error::not_found(format!("Task not found: {id}")))
+        found.ok_or_else(|| Error::no_task(id))
     }
 }
 

@@ -78,9 +78,7 @@ impl Forge {
         check_template(&template)?;
         let mut tx = self.0.store.begin().await?;
         tx.insert_template(&template).await.map_err(|error| match (error, template.project_id) {
-            (StoreError::Missing, Some(project)) => {
-                Error::not_found(format!("project_id: ProjectError: Project not found: {project}"))
-            }
+            (StoreError::Missing, Some(project)) => Error::no_project(project).of_field("project_id"),
             (other, _) => other.into(),
         })?;
         tx.commit().await?;
@@ -113,19 +111,20 @@ impl Forge {
 pub(crate) fn check_tag(tag: &Tag) -> Result<()> {
     if tag.tag_name.is_empty() || tag.tag_name.contains(char::is_whitespace) {
         return Err(Error::invalid(format!(
-            "tag_name: '{}' is not allowed; allowed: one word without spaces, such as bug_report",
+            "'{}' is not allowed; allowed: one word without spaces, such as bug_report",
             tag.tag_name
-        )));
+        ))
+        .of_field("tag_name"));
     }
     if tag.content.trim().is_empty() {
-        return Err(Error::invalid("content: is empty; give the text that the tag stands for"));
+        return Err(Error::invalid("is empty; give the text that the tag stands for").of_field("content"));
     }
     Ok(())
 }
 
 pub(crate) fn check_template(template: &Template) -> Result<()> {
     if template.template_name.trim().is_empty() {
-        return Err(Error::invalid("template_name: is empty; give the template a name"));
+        return Err(Error::invalid("is empty; give the template a name").of_field("template_name"));
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ use forge_fleet::process::{Identity, Table};
 use forge_fleet::status_file::StatusFileError;
 use forge_fleet::tmux::{Socket, Tmux, TmuxError};
 use forge_store::Store;
-use forge_types::{Millis, ProcessMark, Settings, Worker, WorkerId, WorkerPhase};
+use forge_types::{ErrorCode, Millis, ProcessMark, Settings, Worker, WorkerId, WorkerPhase};
 use sha2::{Digest, Sha256};
 use tokio::sync::Notify;
 
@@ -181,14 +181,15 @@ fn socket_name(home: &Path) -> String {
 }
 
 fn unknown(id: &WorkerId) -> Error {
-    Error::not_found(format!("there is no worker '{id}'; `forge worker list` shows which there are"))
+    Error::not_found(format!("there is no worker '{id}'"))
+        .code(ErrorCode::WorkerNotFound)
+        .hint("`forge worker list` shows which there are")
 }
 
 fn refuse_foreign(found: &DiscoveredWorker) -> Error {
     let DiscoveredWorker { worker_id, session_name, .. } = found;
-    Error::conflict(format!(
-        "the session {session_name} is not one of Forge's; adopt it first with `forge worker adopt {worker_id}`"
-    ))
+    Error::conflict(format!("the session {session_name} is not one of Forge's"))
+        .hint(format!("adopt it first with `forge worker adopt {worker_id}`"))
 }
 
 fn mark(process: Identity) -> ProcessMark {

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use forge_fleet::definition::{Resolved, Surroundings, WorkerKind, read_kinds, read_workers};
 use forge_fleet::launcher::LaunchConfig;
-use forge_types::{FleetSettings, Health, Millis, SpawnWorker, Worker, WorkerId, WorkerPhase, WorkerTier};
+use forge_types::{
+    ErrorCode, FleetSettings, Health, Millis, SpawnWorker, Worker, WorkerId, WorkerPhase, WorkerTier,
+};
 
 use super::shipped;
 use crate::{Error, Forge, Kind, Result};
@@ -59,9 +61,8 @@ fn draft(home: &Path, fleet: &FleetSettings, wanted: SpawnWorker) -> Result<Work
     let workspace = workspace.ok_or_else(|| missing("workspace"))?;
     if !workspace.is_absolute() || !workspace.is_dir() {
         let given = workspace.display();
-        return Err(Error::invalid(format!(
-            "workspace: '{given}' is no directory; give a whole path to one"
-        )));
+        return Err(Error::invalid(format!("'{given}' is no directory; give a whole path to one"))
+            .of_field("workspace"));
     }
     let id = match wanted.id.or(defined.id) {
         Some(id) => id,
@@ -81,7 +82,7 @@ fn draft(home: &Path, fleet: &FleetSettings, wanted: SpawnWorker) -> Result<Work
         }
         (None, None) => Ok(Resolved::default()),
     });
-    let resolved = resolved.map_err(|error| Error::invalid(format!("definition: {error}")))?;
+    let resolved = resolved.map_err(|error| Error::invalid(format!("{error}")).of_field("definition"))?;
     (config.env, config.arguments) = (resolved.environment, resolved.spawn_args);
     config.env.extend(wanted.env);
     config.bead_id = wanted.bead;
@@ -126,7 +127,7 @@ fn missing(field: &str) -> Error {
 fn find_definition(home: &Path, name: &str) -> Result<Said> {
     let file = home.join("workers.yaml");
     let read = with_surroundings(|around| read_workers(&file, around));
-    let read = read.map_err(|error| Error::invalid(format!("definition: {error}")))?;
+    let read = read.map_err(|error| Error::invalid(format!("{error}")).of_field("definition"))?;
     for note in &read.notes {
         tracing::warn!("{note}");
     }
@@ -149,9 +150,8 @@ fn find_definition(home: &Path, name: &str) -> Result<Said> {
     let Some(kind) = kinds.kinds.iter().find(|kind| kind.name == name) else {
         let broken = kinds.errors.first().map(|error| format!("; {error}")).unwrap_or_default();
         let (file, dir) = (file.display(), dir.display());
-        return Err(Error::not_found(format!(
-            "definition: neither {file} nor {dir} has a worker '{name}'{broken}"
-        )));
+        return Err(Error::not_found(format!("neither {file} nor {dir} has a worker '{name}'{broken}"))
+            .of_field("definition"));
     };
     Ok(Said {
         id: None,
@@ -186,9 +186,8 @@ fn find_launcher(home: &Path, fleet: &FleetSettings, named: &str) -> Result<Path
         let path = PathBuf::from(named);
         return match path.is_absolute() {
             true => Ok(path),
-            false => {
-                Err(Error::invalid(format!("launcher: '{named}' is no whole path; give one, or a name")))
-            }
+            false => Err(Error::invalid(format!("'{named}' is no whole path; give one, or a name"))
+                .of_field("launcher")),
         };
     }
     let dir = shipped::launcher_dir(home, fleet);
@@ -198,10 +197,10 @@ fn find_launcher(home: &Path, fleet: &FleetSettings, named: &str) -> Result<Path
     let path = dir.join(named);
     match path.is_file() {
         true => Ok(path),
-        false => Err(Error::invalid(format!(
-            "launcher: '{named}' is not in {}; `forge launcher list` shows which are there",
-            dir.display()
-        ))),
+        false => Err(Error::invalid(format!("'{named}' is not in {}", dir.display()))
+            .code(ErrorCode::NotFound)
+            .of_field("launcher")
+            .hint("`forge launcher list` shows which are there")),
     }
 }
 
@@ -211,5 +210,6 @@ fn new_id(from: &str) -> Result<WorkerId> {
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let digits = uuid::Uuid::new_v4().simple().to_string();
     let id = format!("{}-{}", name.trim_matches('-'), &digits[..4]);
-    WorkerId::new(id.trim_start_matches('-')).map_err(|error| Error::invalid(format!("id: {error}")))
+    WorkerId::new(id.trim_start_matches('-'))
+        .map_err(|error| Error::invalid(format!("{error}")).of_field("id"))
 }

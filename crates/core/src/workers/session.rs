@@ -11,7 +11,7 @@ use forge_fleet::discovery::{
 use forge_fleet::process::Identity;
 use forge_fleet::tmux::{Session, Socket, Tmux};
 use forge_run::Secrets;
-use forge_types::{Health, Millis, Worker, WorkerId, WorkerPhase};
+use forge_types::{ErrorCode, Health, Millis, Worker, WorkerId, WorkerPhase};
 use serde_json::Value;
 
 use super::mark;
@@ -110,9 +110,10 @@ impl Forge {
     pub async fn adopt_worker(&self, id: &WorkerId) -> Result<Worker> {
         let found = self.found_workers().await.into_iter().find(|found| found.is_foreign(id));
         let Some(found) = found else {
-            return Err(Error::not_found(format!(
-                "no session without an owner looks like a worker '{id}'; `forge worker list` shows which there are"
-            )));
+            let missing = Error::not_found(format!("no session without an owner looks like a worker '{id}'"));
+            return Err(missing
+                .code(ErrorCode::WorkerNotFound)
+                .hint("`forge worker list` shows which there are"));
         };
         let worker = Worker { health: Health::default(), ..describe(&found) };
         self.keep_worker_secrets(id, std::env::vars_os().collect()).await?;

@@ -20,7 +20,7 @@ impl Forge {
     pub async fn adopt_worktree(&self, id: AttemptId) -> Result<AdoptedWorktree> {
         let workplace = self.imported_site(id).await?;
         let (Some(attempt), Some(task)) = (&workplace.attempt, &workplace.task) else {
-            return Err(Error::not_found(format!("Task attempt not found: {id}")));
+            return Err(Error::no_attempt(id));
         };
         let repo = Path::new(&workplace.project.git_repo_path);
         let place = workplace.directory.local_path();
@@ -52,7 +52,7 @@ impl Forge {
     pub async fn release_worktree(&self, id: AttemptId) -> Result<ReleasedWorktree> {
         let workplace = self.imported_site(id).await?;
         let (Some(attempt), Some(task)) = (&workplace.attempt, &workplace.task) else {
-            return Err(Error::not_found(format!("Task attempt not found: {id}")));
+            return Err(Error::no_attempt(id));
         };
         let repo = Path::new(&workplace.project.git_repo_path);
         let place = workplace.directory.local_path();
@@ -73,8 +73,9 @@ impl Forge {
                 // It has let go of the branch already.
                 Ok(()) | Err(GitError::OffBranch { .. }) => {}
                 Err(error @ GitError::Dirty { .. }) => {
-                    return Err(Error::conflict(format!(
-                        "{error}; or `forge worktree adopt {id}` takes it over with all of that"
+                    let usual = error.hint().unwrap_or_default();
+                    return Err(Error::from(error).hint(format!(
+                        "{usual}; or `forge worktree adopt {id}` takes it over with all of that"
                     )));
                 }
                 Err(other) => return Err(other.into()),

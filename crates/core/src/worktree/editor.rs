@@ -72,7 +72,10 @@ fn inside(root: &Path, file: &str) -> Result<PathBuf> {
     let real = |path: &Path| path.canonicalize().ok();
     match (real(root), real(&root.join(file))) {
         (Some(root), Some(path)) if path.starts_with(&root) => Ok(path),
-        _ => Err(Error::invalid(format!("file_path: '{file}' is not a file inside {}", root.display()))),
+        _ => {
+            Err(Error::invalid(format!("'{file}' is not a file inside {}", root.display()))
+                .of_field("file_path"))
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! brings it back or puts it away has a hold on it, or is the run whose turn it is.
 
 use forge_store::Dropped;
-use forge_types::{Attempt, AttemptId, Project, Run, RunId, RunPhase, RunReason, RunStatus};
+use forge_types::{Attempt, AttemptId, ErrorCode, Project, Run, RunId, RunPhase, RunReason, RunStatus};
 
 use crate::worktree::host::Directory;
 use crate::worktree::queue::Entry;
@@ -96,10 +96,10 @@ impl Forge {
         let runs = self.0.store.runs(id, Dropped::Hidden).await?;
         match runs.iter().find(|run| run.status == RunStatus::Running && run.reason != RunReason::DevServer) {
             Some(run) if run.phase == RunPhase::Parked => Err(refuse_parked(id, run)),
-            Some(run) => Err(Error::conflict(format!(
-                "run {} of attempt {id} is still at work; stop it or wait for its end, then try again",
-                run.id
-            ))),
+            Some(run) => {
+                let busy = Error::conflict(format!("run {} of attempt {id} is still at work", run.id));
+                Err(busy.code(ErrorCode::StillRunning).hint("stop it or wait for its end, then try again"))
+            }
             None => Ok(()),
         }
     }
@@ -109,11 +109,13 @@ impl Forge {
 pub(crate) fn refuse_running(attempt: AttemptId, runs: &[Run]) -> Result<()> {
     match runs.iter().find(|run| run.status == RunStatus::Running) {
         Some(run) if run.phase == RunPhase::Parked => Err(refuse_parked(attempt, run)),
-        Some(run) => Err(Error::conflict(format!(
-            "Task has running execution processes. Please wait for them to complete or stop them first. \
-             (run {} of attempt {attempt})",
-            run.id
-        ))),
+        Some(run) => {
+            let message =
+                format!("Task has running execution processes (run {} of attempt {attempt})", run.id);
+            Err(Error::conflict(message)
+                .code(ErrorCode::StillRunning)
+                .hint("wait for them to complete or stop them first"))
+        }
         None => Ok(()),
     }
 }
@@ -121,8 +123,6 @@ pub(crate) fn refuse_running(attempt: AttemptId, runs: &[Run]) -> Result<()> {
 /// The refusal of what cannot be done while a run is parked: waiting for its end may take for ever.
 fn refuse_parked(attempt: AttemptId, run: &Run) -> Error {
     let until = run.parked_until.map(|until| format!(" until {until}")).unwrap_or_default();
-    Error::conflict(format!(
-        "run {} of attempt {attempt} waits for its provider{until}; stop it or send a follow-up, then try again",
-        run.id
-    ))
+    let message = format!("run {} of attempt {attempt} waits for its provider{until}", run.id);
+    Error::conflict(message).code(ErrorCode::StillRunning).hint("stop it or send a follow-up, then try again")
 }

@@ -13,7 +13,7 @@ use forge_store::Page;
 use forge_types::wire::{
     KeptWorktree, RestoreSource, RestoredWorktree, Standing, TrashLine, WorktreeLine, WorktreeReport,
 };
-use forge_types::{AttemptId, CreateProject, Millis, Project, RegisteredProject, TaskId};
+use forge_types::{AttemptId, CreateProject, ErrorCode, Millis, Project, RegisteredProject, TaskId};
 
 use crate::worktree::hold::Hold;
 use crate::worktree::host::{
@@ -89,14 +89,16 @@ impl Forge {
             false => None,
         };
         if found.is_some_and(|found| found.mark.installation != self.0.worktrees.host.installation()) {
-            return Err(Error::conflict(format!(
-                "{at} is a worktree of another Forge home, which may be working in it; it is left as it is. Retire it \
-                 there (`forge worktree retire`) and try again: it is checked out here from its branch then"
-            )));
+            let message = format!(
+                "{at} is a worktree of another Forge home, which may be working in it, so it is left as it is"
+            );
+            return Err(Error::conflict(message).code(ErrorCode::NotAWorktree).hint(
+                "retire it there (`forge worktree retire`) and try again: it is checked out here from its branch then",
+            ));
         }
         if self.ask(IsStrangers { at: at.clone(), owner: Owner::Attempt(id) }).await? {
             let why = format!("{at} was made by another program and is not Forge's");
-            return Err(Error::conflict(format!("{why}: {}", what_to_do(id))));
+            return Err(Error::conflict(why).code(ErrorCode::NotAWorktree).hint(what_to_do(id)));
         }
         Ok(())
     }
@@ -365,15 +367,16 @@ impl Forge {
 /// Why the branch could not be checked out, with what helps.
 fn not_checked_out(checkout: &Path, id: AttemptId, error: GitError) -> Error {
     match error {
-        GitError::CheckedOut { path, branch } if path != checkout => Error::conflict(format!(
-            "'{branch}' is checked out at {}, which is not Forge's: {}",
-            path.display(),
-            what_to_do(id)
-        )),
-        GitError::BranchMissing(branch) => Error::not_found(format!(
-            "Branch not found: {branch}. Without it attempt {id} cannot go on: bring it back (`git branch {branch} \
-             <commit>`, or fetch it), or start a new attempt of the task"
-        )),
+        GitError::CheckedOut { path, branch } if path != checkout => {
+            let what = format!("'{branch}' is checked out at {}, which is not Forge's", path.display());
+            Error::conflict(what).code(ErrorCode::BranchInUse).hint(what_to_do(id))
+        }
+        GitError::BranchMissing(branch) => {
+            let what = format!("Branch not found: {branch}. Without it attempt {id} cannot go on");
+            Error::not_found(what).code(ErrorCode::BranchNotFound).hint(format!(
+                "bring it back (`git branch {branch} <commit>`, or fetch it), or start a new attempt of the task"
+            ))
+        }
         other => other.into(),
     }
 }

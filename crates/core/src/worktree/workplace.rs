@@ -56,8 +56,7 @@ impl Forge {
                 Ok(Workplace::attempt(project, task, attempt))
             }
             RunOwner::Errand(id) => {
-                let missing =
-                    || Error::not_found(format!("ExecutionRunError: Execution run not found: {id}"));
+                let missing = || Error::no_errand(id);
                 let errand = store.errand(id).await?.ok_or_else(missing)?;
                 let project = self.project(errand.project_id).await?;
                 Ok(Workplace::errand(project, &errand))

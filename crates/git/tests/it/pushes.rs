@@ -83,7 +83,11 @@ async fn changes_to_tracked_files_are_committed_first() {
 async fn the_remote_is_the_one_the_target_follows() {
     let f = Fixture::new().await;
     let none = remote_for(&f.repo, "main").await.unwrap_err();
-    assert!(matches!(none, GitError::NoRemote(_)) && none.to_string().contains("git remote add"), "{none}");
+    assert!(
+        matches!(none, GitError::NoRemote(_))
+            && none.hint().is_some_and(|hint| hint.contains("git remote add")),
+        "{none}"
+    );
     add_remote(&f, "fork");
     assert_eq!(remote_for(&f.repo, "main").await.unwrap().name, "fork", "the only one");
     add_remote(&f, "upstream");

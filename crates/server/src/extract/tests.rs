@@ -10,6 +10,15 @@ fn fault<T: DeserializeOwned>(body: &str) -> (u16, String) {
 }
 
 #[test]
+fn a_failure_names_the_field_apart_from_the_message_and_no_column_of_sound_json() {
+    let wrong = |body: &str| decode::<CreateProject>(body.as_bytes()).err().unwrap();
+    let shape = wrong(r#"{"name": 5}"#);
+    assert_eq!((shape.field.as_deref(), shape.code), (Some("name"), ErrorCode::Invalid));
+    assert!(!shape.message.contains("column"), "{}", shape.message);
+    assert_eq!(wrong(r#"{"name": "#).code, ErrorCode::BodyNotJson);
+}
+
+#[test]
 fn broken_json_is_refused_with_its_position_even_after_a_wrong_field() {
     for body in [r#"{"name": "#, r#"{"name": 5, "git_repo_path" oops}"#, r#"{"name":"a"} x"#] {
         let (status, message) = fault::<CreateProject>(body);

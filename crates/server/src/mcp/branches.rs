@@ -4,7 +4,7 @@
 
 use axum::http::StatusCode;
 use forge_core::RebaseOutcome;
-use forge_types::{AttemptId, ChangeTargetBranch, RebaseAttempt};
+use forge_types::{AttemptId, ChangeTargetBranch, ErrorCode, RebaseAttempt};
 use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -56,8 +56,8 @@ async fn get_branch_status(call: Call, arguments: AttemptArgument) -> Outcome {
     let id = arguments.attempt_id.0;
     // The engine would bring the worktree back to look at it, which a status query must not do.
     if call.forge.attempt(id).await?.worktree_deleted {
-        let message = "the attempt's worktree was put away; restore_worktree brings it back".to_owned();
-        return Err(Fault::new(StatusCode::CONFLICT, message));
+        let away = Fault::new(StatusCode::CONFLICT, "the attempt's worktree was put away");
+        return Err(away.hint("restore_worktree brings it back"));
     }
     let status = call.forge.branch_status(id).await?;
     with_attempt(&call, id, json!(status)).await
@@ -69,16 +69,16 @@ async fn rebase_task_attempt(call: Call, arguments: RebaseArguments) -> Outcome 
     let request = RebaseAttempt { old_base_branch: None, new_base_branch };
     match call.forge.rebase_attempt(id, request).await? {
         RebaseOutcome::Done => with_attempt(&call, id, json!({"rebased": true})).await,
-        RebaseOutcome::Conflicts { message } => Err(stuck(&message)),
-        RebaseOutcome::InProgress => Err(stuck("an earlier rebase has stopped with conflicts")),
+        RebaseOutcome::Conflicts { message } => Err(stuck(&message, ErrorCode::MergeConflicts)),
+        RebaseOutcome::InProgress => {
+            Err(stuck("an earlier rebase has stopped with conflicts", ErrorCode::OperationInProgress))
+        }
     }
 }
 
-fn stuck(message: &str) -> Fault {
-    let message = format!(
-        "{message} To continue, call resolve_conflicts, which asks the agent to resolve them, or abort_conflicts"
-    );
-    Fault::new(StatusCode::CONFLICT, message)
+fn stuck(message: &str, code: ErrorCode) -> Fault {
+    let fault = Fault::new(StatusCode::CONFLICT, message.trim_end_matches('.')).code(code);
+    fault.hint("call resolve_conflicts, which asks the agent to resolve them, or abort_conflicts")
 }
 
 async fn merge_task_attempt(call: Call, arguments: AttemptArgument) -> Outcome {

@@ -83,13 +83,11 @@ async fn create_pr(call: Call, arguments: PullArguments) -> Outcome {
     let request = CreatePullRequest { title, body: arguments.body, target_branch: None };
     match call.forge.create_pull_request(id, request).await? {
         Opened::Url(pr_url) => with_attempt(&call, id, json!({"pr_url": pr_url})).await,
-        Opened::Refused(refusal) => Err(Fault::new(
-            StatusCode::FORBIDDEN,
-            format!(
-                "the code host refused: {}; set a token in the settings or log in with gh",
-                refusal.explain()
-            ),
-        )),
+        Opened::Refused(refusal) => {
+            Err(Fault::new(StatusCode::FORBIDDEN, format!("the code host refused: {}", refusal.explain()))
+                .code(refusal.code())
+                .hint("set a token in the settings or log in with gh"))
+        }
     }
 }
 

@@ -104,7 +104,7 @@ async fn write(forge: &Forge, address: Address) -> Result<(&'static str, String)
 }
 
 fn to_protocol(error: &Error) -> ErrorData {
-    let message = error.message().to_owned();
+    let message = error.to_string();
     match error.kind() {
         Kind::NotFound => ErrorData::resource_not_found(message, None),
         Kind::Internal => {

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use forge_core::Forge;
+use forge_types::ErrorCode;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ToolAnnotations};
 use rmcp::schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Value, json};
@@ -184,28 +185,32 @@ fn fail(fault: &Fault) -> CallToolResult {
         true => "refused".to_owned(),
         false => fault.status.to_string(),
     };
-    let failure = json!({"success": false, "error": advise(&fault.message), "details": details});
+    let error = match advice(fault.code) {
+        Some(help) => format!("{}; {help}", fault.message),
+        None => fault.sentence(),
+    };
+    let failure = json!({"success": false, "error": error, "details": details, "code": fault.code});
     let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{failure:#}"))]);
     result.structured_content = Some(failure);
     result
 }
 
-/// The engine reports what is wrong; which tool helps, only this crate knows.
-fn advise(message: &str) -> String {
-    const HELP: [(&str, &str); 8] = [
-        ("Project not found", "list_projects lists them"),
-        ("Task not found", "list_tasks lists them"),
-        ("Task attempt not found", "list_task_attempts lists them"),
-        ("Execution run not found", "list_execution_runs lists them"),
-        ("Execution process not found", "list_processes lists them"),
-        ("Approval not found", "list_approvals lists them"),
-        ("No dev server script configured", "update_project sets dev_script"),
-        ("No draft to queue", "save_draft writes one"),
-    ];
-    match HELP.iter().find(|(words, _)| message.contains(words)) {
-        Some((_, help)) => format!("{message}; {help}"),
-        None => message.to_owned(),
-    }
+/// The engine reports what is wrong; which tool helps, only this crate knows. It takes the place of the engine's hint.
+fn advice(code: ErrorCode) -> Option<&'static str> {
+    Some(match code {
+        ErrorCode::ProjectNotFound => "list_projects lists them",
+        ErrorCode::ProjectRequired => "name one with project_id; list_projects lists them",
+        ErrorCode::TaskNotFound => "list_tasks lists them",
+        ErrorCode::AttemptNotFound => "list_task_attempts lists them",
+        ErrorCode::ErrandNotFound => "list_execution_runs lists them",
+        ErrorCode::RunNotFound => "list_processes lists them",
+        ErrorCode::ApprovalNotFound => "list_approvals lists them",
+        ErrorCode::WorkerNotFound => "list_workers lists them",
+        ErrorCode::NoDevScript => "update_project sets dev_script",
+        ErrorCode::NoDraft => "save_draft writes one",
+        ErrorCode::BranchDiverged => "rebase_task_attempt brings it up to date",
+        _ => return None,
+    })
 }
 
 /// The JSON Schema of a tool's parameters, without what only a standalone schema needs.
@@ -264,10 +269,21 @@ mod tests {
     }
 
     #[test]
+    fn a_failure_has_its_code_and_the_tool_that_helps_instead_of_a_hint_for_people() {
+        let missing = Fault::new(axum::http::StatusCode::NOT_FOUND, "there is no worker 'a'");
+        let missing =
+            missing.code(ErrorCode::WorkerNotFound).hint("`forge worker list` shows which there are");
+        let failure = fail(&missing).structured_content.unwrap();
+        assert_eq!(failure["code"], "worker_not_found");
+        assert_eq!(failure["error"], "there is no worker 'a'; list_workers lists them");
+        let full = Fault::new(axum::http::StatusCode::SERVICE_UNAVAILABLE, "full").hint("free some");
+        assert_eq!(fail(&full).structured_content.unwrap()["error"], "full; free some");
+    }
+
+    #[test]
     fn what_is_advised_can_be_done() {
-        for message in ["Project not found", "Execution process not found: 1", "No draft to queue"] {
-            let advice = advise(message);
-            assert_eq!(named(&advice).filter(|word| find(word).is_some()).count(), 1, "{advice}");
+        for advice in ErrorCode::ALL.iter().filter_map(|code| advice(*code)) {
+            assert_eq!(named(advice).filter(|word| find(word).is_some()).count(), 1, "{advice}");
         }
         for word in named(crate::mcp::INSTRUCTIONS) {
             assert!(find(word).is_some(), "the instructions speak of {word}");

@@ -13,7 +13,7 @@ pub(crate) fn render(document: &Value) -> String {
          <meta name=\"viewport\" content=\"width=device-width\"><link rel=\"stylesheet\" href=\"/plain.css\"></head>\n\
          <body><main><h1>Forge API</h1>\n<p>Every JSON response is \
          <code>{\"success\", \"data\", \"error_data\", \"message\"}</code>; failures have their reason in \
-         <code>message</code>. For machines: <a href=\"/api/openapi.json\">openapi.json</a>, \
+         <code>message</code> and, for programs, in <code>error_code</code>. For machines: <a href=\"/api/openapi.json\">openapi.json</a>, \
          <a href=\"/api/routes\">list of routes</a>.</p>\n",
     );
     let mut group = "";

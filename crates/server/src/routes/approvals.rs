@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use forge_core::Forge;
 use forge_types::wire::{NativeAnswer, PendingApproval, PlainAnswer, ShownApproval};
-use forge_types::{Answer as Said, ApprovalId, ApprovalStatus, AskApproval};
+use forge_types::{Answer as Said, ApprovalId, ApprovalStatus, AskApproval, ErrorCode};
 use serde_json::Value;
 
 use crate::envelope::{Answer, Fault, json, ok, ok_and_bare};
@@ -62,5 +62,8 @@ fn said(status: ApprovalStatus) -> Result<Said, Fault> {
 
 /// To clients the id is any string: what is not one of our ids matches nothing.
 fn parse(id: &str) -> Result<ApprovalId, Fault> {
-    id.parse().map_err(|_| Fault::new(StatusCode::NOT_FOUND, format!("Approval not found: {id}")))
+    id.parse().map_err(|_| {
+        let message = format!("Approval not found: {id}");
+        Fault::new(StatusCode::NOT_FOUND, message).code(ErrorCode::ApprovalNotFound)
+    })
 }

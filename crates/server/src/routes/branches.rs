@@ -5,7 +5,7 @@
 use axum::extract::{Request, State};
 use forge_core::{ChangeStat, Forge, PatchRequest, RebaseOutcome};
 use forge_types::wire::{AttemptDiff, ChangedFile, EditorUrl, ExecutionProcess};
-use forge_types::{AttemptId, ChangeTargetBranch, MergeAttempt, OpenEditor, ProjectId, RebaseAttempt};
+use forge_types::{AttemptId, ChangeTargetBranch, ErrorCode, MergeAttempt, OpenEditor, ProjectId, RebaseAttempt};
 use serde_json::json;
 
 use crate::envelope::{Answer, Fault, ok, refuse};
@@ -66,9 +66,12 @@ pub(crate) async fn rebase(
     Ok(match forge.rebase_attempt(id, request).await? {
         RebaseOutcome::Done => ok(()),
         RebaseOutcome::Conflicts { message } => {
-            refuse(json!({"type": "merge_conflicts", "message": message, "op": "rebase"}))
+            let data = json!({"type": "merge_conflicts", "message": message, "op": "rebase"});
+            refuse(ErrorCode::MergeConflicts, data)
         }
-        RebaseOutcome::InProgress => refuse(json!({"type": "rebase_in_progress"})),
+        RebaseOutcome::InProgress => {
+            refuse(ErrorCode::OperationInProgress, json!({"type": "rebase_in_progress"}))
+        }
     })
 }
 
@@ -106,7 +109,7 @@ pub(crate) async fn compare_commit(
 
 fn sha(params: &Params) -> Result<&str, Fault> {
     let given = params.get("sha").filter(|sha| !sha.is_empty());
-    given.ok_or_else(|| Fault::bad_request("TaskAttemptError: Validation error: Missing sha param"))
+    given.ok_or_else(|| Fault::bad_request("Missing sha param").field("sha"))
 }
 
 pub(crate) async fn children(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {

@@ -41,7 +41,7 @@ pub(crate) async fn health(State(forge): State<Forge>) -> Answer {
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let version = &app.guard.version;
     if let Err(error) = app.forge.check_database() {
-        return raw(StatusCode::SERVICE_UNAVAILABLE, &ready_body("unavailable", error.message(), version));
+        return raw(StatusCode::SERVICE_UNAVAILABLE, &ready_body("unavailable", &error.to_string(), version));
     }
     raw(StatusCode::OK, &ready_body("ok", "Forge application ready", version))
 }

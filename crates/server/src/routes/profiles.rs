@@ -4,6 +4,7 @@
 //! `success: false`), as shipped clients expect.
 
 use axum::extract::{Request, State};
+use axum::http::StatusCode;
 use forge_core::{Forge, Kind};
 use forge_types::ProjectId;
 use forge_types::wire::ProfilesFile;
@@ -29,7 +30,7 @@ pub(crate) async fn save(State(forge): State<Forge>, request: Request) -> Answer
         str::from_utf8(&body).map_err(|error| Fault::refused(format!("profiles: not UTF-8: {error}")))?;
     match forge.save_profiles(&unwrap(text)).await {
         Ok(()) => Ok(ok("Executor profiles updated successfully")),
-        Err(error) if error.kind() == Kind::Invalid => Err(Fault::refused(error.message())),
+        Err(error) if error.kind() == Kind::Invalid => Err(Fault::from(error).status(StatusCode::OK)),
         Err(error) => Err(error.into()),
     }
 }

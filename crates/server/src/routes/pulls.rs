@@ -20,7 +20,7 @@ pub(crate) async fn create(
 ) -> Answer {
     Ok(match forge.create_pull_request(id, request).await? {
         Opened::Url(url) => ok(url),
-        Opened::Refused(refusal) => refuse(refusal),
+        Opened::Refused(refusal) => refuse(refusal.code(), refusal),
     })
 }
 

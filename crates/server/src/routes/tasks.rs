@@ -172,5 +172,5 @@ fn write_with_attempt(buffer: &mut BytesMut, json: &str, latest: Option<&Attempt
 }
 
 fn broken(error: impl std::fmt::Display) -> Error {
-    Error::new(Kind::Internal, format!("InternalError: the list cannot be written: {error}"))
+    Error::new(Kind::Internal, format!("the list cannot be written: {error}"))
 }

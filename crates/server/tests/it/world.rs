@@ -166,12 +166,12 @@ pub async fn read(response: Response) -> (StatusCode, Value) {
     (status, serde_json::from_slice(&body).unwrap_or(Value::Null))
 }
 
-/// A failure with its status, all four keys, and a message that contains `what`.
+/// A failure with its status, all its keys, and a message that contains `what`.
 #[track_caller]
 pub fn assert_fault((status, body): &(StatusCode, Value), want: u16, what: &str) {
     assert_eq!(status.as_u16(), want, "{body}");
     let keys = body.as_object().map(|body| body.len());
-    assert_eq!((keys, &body["success"], &body["data"]), (Some(4), &json!(false), &Value::Null), "{body}");
+    assert_eq!((keys, &body["success"], &body["data"]), (Some(7), &json!(false), &Value::Null), "{body}");
     let message = body["message"].as_str().unwrap_or_default();
     assert!(message.contains(what), "'{message}' does not say '{what}'");
 }

@@ -16,7 +16,7 @@ async fn the_cursor_agent_is_logged_in_and_the_last_agent_goes_on() {
     forge.settled(&attempt).await;
     let path = format!("/api/task-attempts/{attempt}/run-agent-setup");
     let refused = forge.post(&path, &json!({"executor_profile_id": "CLAUDE_CODE"})).await;
-    assert_eq!((refused.status, refused.message()), (422, "ExecutorError: Setup helper not supported"));
+    assert_eq!((refused.status, refused.message()), (422, "Setup helper not supported"));
     let answer =
         forge.post(&path, &json!({"executor_profile_id": {"executor": "CURSOR_AGENT"}})).await.data();
     assert_eq!(answer, json!({}));

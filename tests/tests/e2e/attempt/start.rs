@@ -32,7 +32,7 @@ async fn a_refused_start_names_the_field_and_leaves_no_row_no_branch_no_director
 
     let program = json!({"executor_profile_id": {"executor": "CURSOR_AGENT"}});
     let message = refused(&forge, &project, program).await;
-    assert!(message.contains("ContainerError: Executable `cursor-agent` not found in PATH"), "{message}");
+    assert!(message.contains("Executable `cursor-agent` not found in PATH"), "{message}");
 
     let tasks = forge.get(&format!("/api/tasks?project_id={project}")).await.data();
     assert_eq!(tasks, json!([]));

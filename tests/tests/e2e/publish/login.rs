@@ -21,7 +21,7 @@ async fn a_login_is_finished_on_githubs_page_and_survives_a_restart() {
     host.require("oauth-5ecret");
     let poll = "/api/auth/github/device/poll";
     let early = forge.post(poll, &json!({"device_code": "x"})).await;
-    assert_eq!((early.status, early.message()), (409, "AuthError: Device flow not started"));
+    assert_eq!((early.status, early.message()), (409, "Device flow not started; start the login first"));
     assert_eq!(forge.get("/api/auth/github/check").await.data(), "INVALID");
 
     let start = forge.send(forge_client::Method::POST, "/api/auth/github/device/start", None).await.data();

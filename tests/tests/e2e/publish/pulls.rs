@@ -64,7 +64,7 @@ async fn a_token_reaches_the_host_and_is_seen_nowhere_else() {
     world.host.require("another-token");
     let refused = world.act(attempt, "push", &json!({})).await;
     assert_eq!(refused.status, 500, "{}", refused.text);
-    assert_eq!(refused.message(), "GitHubServiceError: GitHub token is invalid or expired.");
+    assert_eq!(refused.message(), "GitHub token is invalid or expired; set a new one in the settings");
 }
 
 #[tokio::test]

@@ -62,7 +62,7 @@ async fn a_branch_status_tells_where_an_attempt_stands() {
     git(&repo, &["checkout", "-q", "-b", "trunk"]);
     git(&repo, &["branch", "-q", "-D", "main"]);
     let gone = forge.get(&format!("/api/task-attempts/{}/branch-status", done.id)).await;
-    assert_refused(&gone, 404, "GitServiceError: Branch not found: main");
+    assert_refused(&gone, 404, "Branch not found: main");
     let changed =
         post(&forge, &done, "change-target-branch", &json!({"target_branch": "trunk"})).await.data();
     assert_eq!(changed, json!({"new_target_branch": "trunk", "status": [1, 1]}));

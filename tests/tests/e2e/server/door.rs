@@ -99,7 +99,8 @@ async fn errors_carry_the_envelope_whatever_they_are() {
         let answer = forge.send_with(method, &path, None, headers).await;
         assert_eq!(answer.status, status, "{path}: {}", answer.text);
         let keys: Vec<&String> = answer.body.as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["data", "error_data", "message", "success"], "{path}");
+        let all = ["data", "error_code", "error_data", "field", "hint", "message", "success"];
+        assert_eq!(keys, all, "{path}");
         assert!(!answer.message().is_empty(), "{path}");
     }
     let wrong = forge.post("/api/tasks", &json!({"project_id": 5, "title": "x"})).await;

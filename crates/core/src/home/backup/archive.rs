@@ -13,7 +13,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use forge_types::Millis;
+use forge_types::{ErrorCode, Millis};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -177,7 +177,8 @@ fn read(
     mut take: impl FnMut(&Entry, &mut dyn Read) -> io::Result<()>,
 ) -> Result<Header> {
     let refused = |why: String| {
-        Error::invalid(format!("{} is not a sound backup: {why}. Nothing was changed", file.display()))
+        let message = format!("{} is not a sound backup: {why}. Nothing was changed", file.display());
+        Error::invalid(message).code(ErrorCode::Refused)
     };
     let broken = |cause: io::Error| match cause.kind() {
         io::ErrorKind::StorageFull => {

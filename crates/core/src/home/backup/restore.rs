@@ -8,7 +8,7 @@ use std::fs::File;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use forge_types::Millis;
+use forge_types::{ErrorCode, Millis};
 use serde::{Deserialize, Serialize};
 
 use super::content::{BESIDE, Content};
@@ -256,14 +256,13 @@ fn unpack(file: &Path, to: &Path) -> Result<Unpacked> {
 /// Opens the database that is to come.
 async fn examine(database: &Path, file: &Path) -> Result<Option<i64>> {
     if !database.exists() {
-        return Err(Error::invalid(format!("{} has no database in it. Nothing was changed", file.display())));
+        let message = format!("{} has no database in it. Nothing was changed", file.display());
+        return Err(Error::invalid(message).code(ErrorCode::Refused));
     }
     let examined = forge_store::examine_database(database).await;
     let refused = |why: String| {
-        Error::new(
-            Kind::Invalid,
-            format!("the database in {} is refused: {why}. Nothing was changed", file.display()),
-        )
+        let message = format!("the database in {} is refused: {why}. Nothing was changed", file.display());
+        Error::invalid(message).code(ErrorCode::Refused)
     };
     match examined.map_err(|error| refused(error.to_string()))?.schema {
         None => Err(refused("it is not one of Forge's".to_owned())),
