@@ -1,13 +1,14 @@
 //! Why a request or a stream failed.
 //!
-//! Invariant: whoever has to decide looks at the [`Kind`]; the message is for people.
+//! Invariant: whoever has to decide looks at the [`Kind`] and the code; message and hint are for people. A server sends
+//! the hint at the end of its message too, for clients that show nothing else; here it stands apart, and only the text
+//! of an error joins the two.
 
+use std::fmt;
+
+use forge_types::ErrorCode;
 use reqwest::header::HeaderValue;
 use serde_json::Value;
-
-/// How the server words its refusal of a path that it does not know. Nothing else distinguishes it from a thing that is
-/// missing, so this is the only place that looks at words.
-const NOT_SERVED: &str = "is not served here";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -51,13 +52,19 @@ impl Kind {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{message}")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Error {
     pub kind: Kind,
     /// What the server, or something in its place, answered.
     pub status: Option<u16>,
+    /// `None` when no server answered, and for a code that this client does not know.
+    pub code: Option<ErrorCode>,
+    /// What is wrong.
     pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// The part of the request that is wrong.
+    pub field: Option<String>,
     /// What the server adds for programs; `null` when there is nothing.
     pub data: Value,
     /// What the network reported; not part of the message.
@@ -66,15 +73,24 @@ pub struct Error {
 
 impl Error {
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, status: None, message: message.into(), data: Value::Null, cause: String::new() }
+        let (status, code, hint, field) = (None, None, None, None);
+        let (message, data, cause) = (message.into(), Value::Null, String::new());
+        Self { kind, status, code, message, hint, field, data, cause }
+    }
+
+    /// With what to do about it.
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
     }
 
     /// What a server answers when it does not do what it was asked.
     pub fn refused(status: u16, envelope: &Value) -> Self {
         let data = envelope["error_data"].clone();
         let message = envelope["message"].as_str().or(data["message"].as_str());
-        let kind = match (status, message) {
-            (404, Some(message)) if message.contains(NOT_SERVED) => Kind::NotServed,
+        let code = envelope["error_code"].as_str().and_then(|code| code.parse().ok());
+        let kind = match (status, code) {
+            // A server without codes does not distinguish an unknown path from a thing that is missing.
+            (404, Some(ErrorCode::NotServed)) => Kind::NotServed,
             (404, _) => Kind::NotFound,
             (401, _) => Kind::Unauthorized,
             (409, _) => Kind::Conflict,
@@ -83,7 +99,11 @@ impl Error {
             _ => Kind::Failed,
         };
         let message = message.map_or_else(|| format!("the server answered {status}"), str::to_owned);
-        Self { status: Some(status), data, ..Self::new(kind, message) }
+        let text = |key: &str| envelope[key].as_str().map(str::to_owned);
+        let (hint, field) = (text("hint"), text("field"));
+        let message =
+            hint.as_deref().map_or(message.as_str(), |hint| without_hint(&message, hint)).to_owned();
+        Self { status: Some(status), code, hint, field, data, ..Self::new(kind, message) }
     }
 
     /// The refusal of a stream. A Forge refuses in JSON, a proxy with a page.
@@ -95,10 +115,9 @@ impl Error {
     }
 
     pub(crate) fn away(kind: Kind, base: &str, cause: impl ToString) -> Self {
-        let message = format!(
-            "no Forge answers at {base}; start one with `forge serve`, or name another with FORGE_BACKEND_URL"
-        );
-        Self { cause: cause.to_string(), ..Self::new(kind, message) }
+        let error = Self::new(kind, format!("no Forge answers at {base}"));
+        let error = error.hint("start one with `forge serve`, or name another with FORGE_BACKEND_URL");
+        Self { cause: cause.to_string(), ..error }
     }
 
     pub(crate) fn cut(cause: impl ToString) -> Self {
@@ -107,12 +126,59 @@ impl Error {
     }
 
     pub(crate) fn foreign(status: u16) -> Self {
-        let message = format!("something that is no Forge answered {status}; is there a proxy in between?");
-        Self { status: Some(status), ..Self::new(Kind::Foreign, message) }
+        let error = Self::new(Kind::Foreign, format!("something that is no Forge answered {status}"));
+        Self { status: Some(status), ..error.hint("is there a proxy in between?") }
     }
 
-    /// The same error in other words.
+    /// The same error in other words, which say what to do themselves.
     pub fn saying(self, message: String) -> Self {
-        Self { message, ..self }
+        Self { message, hint: None, ..self }
+    }
+}
+
+/// The first half of a sentence that ends with its hint.
+fn without_hint<'a>(message: &'a str, hint: &str) -> &'a str {
+    message.strip_suffix(hint).and_then(|rest| rest.strip_suffix("; ")).unwrap_or(message)
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.hint {
+            Some(hint) => write!(f, "{}; {hint}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn message_and_hint_of_a_refusal_stand_apart_and_its_text_joins_them() {
+        let envelope = json!({
+            "message": "a has uncommitted changes; commit them", "hint": "commit them",
+            "error_code": "uncommitted_changes", "field": null,
+        });
+        let error = Error::refused(409, &envelope);
+        assert_eq!(error.code, Some(ErrorCode::UncommittedChanges));
+        assert_eq!(
+            (error.message.as_str(), error.hint.as_deref()),
+            ("a has uncommitted changes", Some("commit them"))
+        );
+        assert_eq!(error.to_string(), "a has uncommitted changes; commit them");
+    }
+
+    #[test]
+    fn a_server_of_another_age_is_understood_as_far_as_it_goes() {
+        let old = Error::refused(404, &json!({"message": "GET /x is not served here; look elsewhere"}));
+        assert_eq!((old.kind, old.code, old.hint), (Kind::NotFound, None, None));
+        let newer = json!({"message": "no", "error_code": "a_code_of_tomorrow", "hint": "not its end"});
+        let newer = Error::refused(409, &newer);
+        assert_eq!((newer.kind, newer.code, newer.message.as_str()), (Kind::Conflict, None, "no"));
     }
 }

@@ -7,6 +7,6 @@ pub fn words(error: &Error) -> String {
         (kind, _) if kind.is_away() => format!("no Forge answers: {}", error.cause),
         (Kind::NotServed, _) => "this server does not serve it".to_owned(),
         (Kind::Foreign, Some(status)) => format!("the server answered {status}"),
-        _ => error.message.clone(),
+        _ => error.to_string(),
     }
 }

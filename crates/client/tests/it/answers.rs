@@ -30,14 +30,15 @@ async fn data_come_out_of_a_success_and_its_warning_is_passed_on() {
 #[tokio::test]
 async fn whatever_is_no_success_is_an_error_of_its_kind() {
     let conflict = json!({"type": "merge_conflicts", "message": "conflict in a.rs"});
-    let unserved =
-        json!({"success": false, "message": "GET /x is not served here; GET /api/routes lists what is"});
+    let unserved = json!({
+        "success": false, "message": "GET /x is not served here", "error_code": "not_served", "hint": null,
+    });
     let failed =
         |message: &str| json!({"success": false, "data": null, "error_data": null, "message": message});
     let cases = [
         (401, failed("who are you?"), Kind::Unauthorized, "who are you?"),
         (404, failed("no such task"), Kind::NotFound, "no such task"),
-        (404, unserved, Kind::NotServed, "GET /x is not served here; GET /api/routes lists what is"),
+        (404, unserved, Kind::NotServed, "GET /x is not served here"),
         (409, failed("it runs"), Kind::Conflict, "it runs"),
         (422, failed("title: empty"), Kind::Refused, "title: empty"),
         (500, failed("the disk is full"), Kind::Failed, "the disk is full"),

@@ -130,7 +130,7 @@ async fn events_are_whole_however_they_are_cut_and_continue_after_the_last_id() 
 async fn a_stream_that_is_not_served_is_distinguished_from_a_proxy() {
     let server = Server::start(|asked| match asked.path.as_str() {
         "/proxy" => html(200),
-        _ => json(404, &json!({"success": false, "message": "GET /x is not served here"})),
+        _ => json(404, &json!({"success": false, "message": "not here", "error_code": "not_served"})),
     });
     let server = server.await;
     let client = Client::new(&server.base, None);
