@@ -1,14 +1,17 @@
 //! Exit codes that scripts can rely on.
 //!
-//! Invariant: a code means the same for every command. 0 is done; 130 (the shell's code for Ctrl-C) is a run that was
-//! stopped or left.
+//! Invariant: a code means the same for every command and whoever notices the failure, this program or a server. It
+//! follows from the code of the error, by [`of_code`] alone. 0 is done; 130 (the shell's code for Ctrl-C) is a run that
+//! was stopped or left.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use forge_core::Kind;
+use forge_types::ErrorCode;
 
-use crate::client;
+use crate::client::Kind;
 use crate::reference::NotFound;
+use crate::report::Report;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -44,24 +47,111 @@ impl std::fmt::Display for Misused {
 
 impl std::error::Error for Misused {}
 
+/// A file that was named and cannot be read.
+pub fn unreadable(what: &str, file: &Path, cause: &std::io::Error) -> anyhow::Error {
+    let text = format!("{what}cannot read {}: {cause}", file.display());
+    match cause.kind() {
+        std::io::ErrorKind::NotFound => NotFound(text).into(),
+        _ => Misused(text).into(),
+    }
+}
+
 /// The exit code for an error.
-pub fn of(error: &anyhow::Error) -> Exit {
-    if error.is::<Misused>() {
-        return Exit::Misused;
-    }
-    if error.is::<NotFound>() {
-        return Exit::NotFound;
-    }
-    match error.downcast_ref::<forge_core::Error>().map(forge_core::Error::kind) {
-        Some(Kind::NotFound) => return Exit::NotFound,
-        Some(Kind::Invalid | Kind::Refused | Kind::Conflict) => return Exit::Refused,
-        _ => {}
-    }
-    match client::kind_of(error) {
-        Some(kind) if kind.is_away() => Exit::Unreachable,
-        Some(client::Kind::NoStream) => Exit::Misused,
-        Some(client::Kind::NotFound | client::Kind::NotServed) => Exit::NotFound,
-        Some(client::Kind::Unauthorized | client::Kind::Conflict | client::Kind::Refused) => Exit::Refused,
+pub fn of(report: &Report) -> Exit {
+    match (report.code, report.kind) {
+        (Some(code), _) => of_code(code),
+        (None, Some(kind)) if kind.is_away() => Exit::Unreachable,
+        (None, Some(Kind::NoStream)) => Exit::Misused,
+        // An older server has no codes.
+        (None, Some(Kind::NotFound | Kind::NotServed)) => Exit::NotFound,
+        (None, Some(Kind::Unauthorized | Kind::Conflict | Kind::Refused)) => Exit::Refused,
         _ => Exit::Failed,
+    }
+}
+
+/// A value that is not allowed is wrong usage. A name that leads to nothing is not found. What the present state, a rule
+/// or a permission does not allow is refused. The rest failed.
+fn of_code(code: ErrorCode) -> Exit {
+    use ErrorCode::*;
+    match code {
+        Invalid | TooLarge | BodyNotJson | MethodNotAllowed | ProjectRequired => Exit::Misused,
+        NotFound
+        | ProjectNotFound
+        | TaskNotFound
+        | AttemptNotFound
+        | RunNotFound
+        | ErrandNotFound
+        | ApprovalNotFound
+        | WorkerNotFound
+        | BranchNotFound
+        | RepositoryNotFound
+        | HostRepositoryNotFound
+        | NotServed => Exit::NotFound,
+        Refused
+        | Conflict
+        | Denied
+        | TokenRequired
+        | TooManyTries
+        | BranchDiverged
+        | MergeConflicts
+        | OperationInProgress
+        | UncommittedChanges
+        | NothingToMerge
+        | BranchInUse
+        | NotAWorktree
+        | NoRemote
+        | PushRejected
+        | RepositoryUntrusted
+        | HostTokenInvalid
+        | HostPermissionMissing
+        | StillRunning
+        | NotRunning
+        | AgentNotFound
+        | NoDevScript
+        | NoDraft
+        | BudgetReached => Exit::Refused,
+        Unavailable | Upstream | Internal | Stopping | GitUnusable | DiskFull => Exit::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::client;
+
+    fn exit(error: impl Into<anyhow::Error>) -> Exit {
+        of(&Report::of(&error.into()))
+    }
+
+    #[test]
+    fn the_same_failure_has_the_same_exit_code_whoever_notices_it() {
+        let refused = |status: u16, code: &str| {
+            client::Error::refused(status, &json!({"success": false, "message": "why", "error_code": code}))
+        };
+        let outside = || forge_git::GitError::NoRepository("/".into());
+        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+        let cases: Vec<(&str, anyhow::Error, Exit)> = vec![
+            ("a value, by this program", Misused("--status: no".to_owned()).into(), Exit::Misused),
+            ("a value, by the server", refused(422, "invalid").into(), Exit::Misused),
+            ("a value, by the engine", forge_core::Error::invalid("no").into(), Exit::Misused),
+            ("a name, by this program", NotFound("no task".to_owned()).into(), Exit::NotFound),
+            ("a name, by the server", refused(404, "task_not_found").into(), Exit::NotFound),
+            ("a name in a body", refused(422, "branch_not_found").into(), Exit::NotFound),
+            ("outside of a repository", outside().into(), Exit::NotFound),
+            ("the same, by the engine", forge_core::Error::from(outside()).into(), Exit::NotFound),
+            ("a file", unreadable("--file: ", Path::new("a.md"), &missing), Exit::NotFound),
+            ("a state", refused(409, "conflict").into(), Exit::Refused),
+            ("a rule with a 200", refused(200, "no_dev_script").into(), Exit::Refused),
+            ("the token", refused(401, "token_required").into(), Exit::Refused),
+            ("a full disk", refused(503, "disk_full").into(), Exit::Failed),
+            ("no server", client::Error::new(Kind::Unreachable, "nobody").into(), Exit::Unreachable),
+            ("an older server", client::Error::refused(409, &json!({"message": "no"})).into(), Exit::Refused),
+            ("anything else", anyhow::anyhow!("odd"), Exit::Failed),
+        ];
+        for (what, error, expected) in cases {
+            assert_eq!(exit(error), expected, "{what}");
+        }
     }
 }

@@ -32,6 +32,7 @@ mod port;
 mod process;
 mod prompt;
 mod reference;
+mod report;
 mod settings;
 mod table;
 mod tally;
@@ -43,16 +44,35 @@ mod wish;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use forge_tui::figures;
+
+use crate::report::Report;
 
 /// Returns memory after a burst: a server that runs for weeks should be small again when idle.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    command::Cli::parse().run().unwrap_or_else(|error| {
-        eprintln!("forge: {error:#}");
-        exit::of(&error).into()
-    })
+    let matches = match command::Cli::command().try_get_matches() {
+        Ok(matches) => matches,
+        // Help and versions are no errors.
+        Err(error) if error.use_stderr() && std::env::args_os().any(|word| word == "--json") => {
+            return Report::of_usage(&error).print(true).into();
+        }
+        Err(error) => error.exit(),
+    };
+    let as_json = wants_json(&matches);
+    match command::Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli.run().unwrap_or_else(|error| Report::of(&error).print(as_json).into()),
+        Err(error) => error.exit(),
+    }
+}
+
+/// Whether the innermost command was given `--json`.
+fn wants_json(matches: &ArgMatches) -> bool {
+    match matches.subcommand() {
+        Some((_, below)) => wants_json(below),
+        None => matches!(matches.try_get_one::<bool>("json"), Ok(Some(true))),
+    }
 }

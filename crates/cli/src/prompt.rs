@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use crate::exit::Misused;
+use crate::exit::{self, Misused};
 
 /// What a server accepts in one request, less some room for the rest of the request.
 const LIMIT_BYTES: usize = (2 << 20) - (16 << 10);
@@ -34,7 +34,7 @@ impl Prompt {
         let prompt = match (&self.file, self.text.as_deref()) {
             (Some(file), _) => std::fs::File::open(file)
                 .and_then(read_bounded)
-                .with_context(|| format!("--file: cannot read {}", file.display()))?,
+                .map_err(|cause| exit::unreadable("--file: ", file, &cause))?,
             (None, Some(text)) if text != "-" => text.to_owned(),
             (None, None) if std::io::stdin().is_terminal() => String::new(),
             (None, _) => {

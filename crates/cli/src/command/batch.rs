@@ -9,6 +9,7 @@ mod file;
 mod job;
 
 use std::io::Read;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -18,7 +19,7 @@ use crate::client::Client;
 use crate::command::run::begin::find_project;
 use crate::command::run::{read_executor, usual_profile};
 use crate::command::serve;
-use crate::exit::{Exit, Misused};
+use crate::exit::{self, Exit, Misused};
 use crate::reference;
 use crate::table::Table;
 use crate::terminal;
@@ -94,7 +95,7 @@ fn read(name: &str) -> Result<Vec<Item>> {
         "-" => std::io::stdin().take(MAX_BYTES + 1).read_to_end(&mut bytes),
         path => std::fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)),
     };
-    taken.map_err(|error| Misused(format!("cannot read {name}: {error}")))?;
+    taken.map_err(|cause| exit::unreadable("", Path::new(name), &cause))?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Misused(format!("{name} is larger than the limit of {} MiB", MAX_BYTES >> 20)).into());
     }

@@ -1,6 +1,7 @@
 //! `forge pr`: opens a pull request for an attempt, or attaches an existing one.
 
 use anyhow::{Error, Result};
+use forge_types::ErrorCode;
 use serde_json::{Value, json};
 
 use crate::client::{self, Client};
@@ -69,25 +70,26 @@ async fn open(client: &Client, attempt: &Attempt, flags: &Flags) -> Result<Strin
 
 /// Explains a code host's one-word refusal and how to fix it.
 fn explain(error: Error) -> Error {
-    let word = error.downcast_ref::<client::Error>().and_then(|refused| refused.data.as_str());
-    let text = match word {
-        Some("TOKEN_INVALID") => {
-            "the token for the code host is missing, invalid or expired; set one with `forge config set github.pat \
-             TOKEN`, or log in with gh"
-        }
-        Some("INSUFFICIENT_PERMISSIONS") => {
-            "the token may not open pull requests here; grant it the permission, or set another with `forge config set \
-             github.pat TOKEN`"
-        }
-        Some("REPO_NOT_FOUND_OR_NO_ACCESS") => {
-            "the repository does not exist or the token cannot see it; check `git remote -v` and the token's permissions"
-        }
-        _ => return error,
+    let refused = match error.downcast::<client::Error>() {
+        Ok(refused) => refused,
+        Err(error) => return error,
     };
-    match error.downcast::<client::Error>() {
-        Ok(refused) => refused.saying(text.to_owned()).into(),
-        Err(error) => error,
-    }
+    let (text, hint) = match refused.code {
+        Some(ErrorCode::HostTokenInvalid) => (
+            "the token for the code host is missing, invalid or expired",
+            "set one with `forge config set github.pat TOKEN`, or log in with gh",
+        ),
+        Some(ErrorCode::HostPermissionMissing) => (
+            "the token may not open pull requests here",
+            "grant it the permission, or set another with `forge config set github.pat TOKEN`",
+        ),
+        Some(ErrorCode::HostRepositoryNotFound) => (
+            "the repository does not exist or the token cannot see it",
+            "check `git remote -v` and the token's permissions",
+        ),
+        _ => return refused.into(),
+    };
+    refused.saying(text.to_owned()).hint(hint).into()
 }
 
 async fn attach(client: &Client, attempt: &Attempt, number: i64) -> Result<String> {

@@ -10,10 +10,9 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::command::list::{self, Choice};
 use crate::command::serve::block_on;
-use crate::exit::Misused;
 use crate::figures;
 use crate::first_commit;
-use crate::reference::{self, Project, short};
+use crate::reference::{self, NotFound, Project, short};
 use crate::terminal::{self, confirm, say, say_fact};
 use crate::transcript::{Ink, Line};
 
@@ -108,7 +107,7 @@ async fn add(client: &Client, new: NewProject) -> Result<()> {
                 true => format!("{} is not in a git repository; create one with `git init`", path.display()),
                 false => format!("{} does not exist", path.display()),
             };
-            return Err(Misused(text).into());
+            return Err(NotFound(text).into());
         }
         Err(error) => return Err(error.into()),
     };

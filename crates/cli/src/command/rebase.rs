@@ -3,7 +3,7 @@
 //! Invariant: a rebase that stops at a conflict fails with an error that names the files and what to do.
 
 use anyhow::{Error, Result};
-use forge_types::BranchStatus;
+use forge_types::{BranchStatus, ErrorCode};
 use serde_json::{Value, json};
 
 use crate::client::{self, Client};
@@ -71,15 +71,15 @@ async fn rebase(client: &Client, attempt: &Attempt, of: &str, onto: Option<&str>
 /// Adds what to do to the refusal.
 fn explain(attempt: &Attempt, error: Error) -> Error {
     let id = attempt.short();
-    let kind = error.downcast_ref::<client::Error>().and_then(|refused| refused.data["type"].as_str());
     let help = format!("`forge rebase {id} --resolve` hands it to the agent, `--abort` undoes it");
-    let text = match kind {
-        Some("merge_conflicts") => format!("{error}\n{help}"),
-        Some("rebase_in_progress") => format!("an earlier rebase of {id} stopped at a conflict; {help}"),
-        _ => return error,
-    };
     match error.downcast::<client::Error>() {
-        Ok(refused) => refused.saying(text).into(),
+        Ok(refused) => match refused.code {
+            Some(ErrorCode::MergeConflicts) => refused.hint(help).into(),
+            Some(ErrorCode::OperationInProgress) => {
+                refused.saying(format!("an earlier rebase of {id} stopped at a conflict")).hint(help).into()
+            }
+            _ => refused.into(),
+        },
         Err(error) => error,
     }
 }
@@ -88,10 +88,10 @@ async fn abort(client: &Client, attempt: &Attempt, of: &str) -> Result<Done> {
     let before = status(client, attempt).await?;
     if before.uncommitted_count.is_none() {
         let id = attempt.short();
-        anyhow::bail!(
-            "the worktree of {id} is retired, and with it any rebase that stopped there; \
-             `forge restore {id}` restores it"
-        );
+        let retired = format!("the worktree of {id} is retired, and with it any rebase that stopped there");
+        return Err(forge_core::Error::conflict(retired)
+            .hint(format!("`forge restore {id}` restores it"))
+            .into());
     }
     let data = json!({"attempt_id": attempt.id, "aborted": is_stopped(&before)});
     if !is_stopped(&before) {

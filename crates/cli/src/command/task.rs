@@ -13,7 +13,7 @@ use crate::client::Client;
 use crate::command::list::{self, Choice, ink};
 use crate::command::run::usual_profile;
 use crate::command::serve::block_on;
-use crate::exit::Misused;
+use crate::exit::{self, Misused};
 use crate::figures;
 use crate::reference::{self, Attempt, Deed, Scope, Task, short};
 use crate::terminal::{self, confirm, say, say_fact};
@@ -115,8 +115,7 @@ impl Words {
             ));
         }
         let text = std::fs::read_to_string(&file);
-        text.map(Some)
-            .map_err(|cause| Misused(format!("--file: cannot read {}: {cause}", file.display())).into())
+        text.map(Some).map_err(|cause| exit::unreadable("--file: ", &file, &cause))
     }
 }
 

@@ -116,10 +116,10 @@ const EXITS: [Exit; 6] =
 fn meaning(exit: Exit) -> &'static str {
     match exit {
         Exit::Failed => "the agent failed, or any other error",
-        Exit::Misused => "wrong usage",
+        Exit::Misused => "wrong usage, or a value that is not allowed",
         Exit::Unreachable => "no server answers; `forge serve` starts one",
-        Exit::NotFound => "not found, or ambiguous",
-        Exit::Refused => "refused; nothing changed",
+        Exit::NotFound => "a project, task, branch, file or other thing that is not found, or ambiguous",
+        Exit::Refused => "refused by the present state, a rule or a permission; nothing changed",
         Exit::Stopped => "a run was stopped, or left while it continues",
     }
 }

@@ -14,7 +14,7 @@ async fn a_project_is_added_shown_and_forgotten_and_its_repository_stays() {
     let scripts = ["project", "add", "--setup-script", "true", "--copy-files", ".env"];
     forge(&server, &repo.join("sub"), &scripts).await.assert(0, &["added shop", &repo.to_string_lossy()]);
     forge(&server, &repo, &["project", "add"]).await.assert(5, &["already"]);
-    forge(&server, server.dir(), &["project", "add", "/"]).await.assert(2, &["git init"]);
+    forge(&server, server.dir(), &["project", "add", "/"]).await.assert(4, &["git init"]);
     forge(&server, &repo, &["project", "show"])
         .await
         .assert(0, &["shop", "setup     true", "copies    .env"]);
@@ -38,7 +38,7 @@ async fn a_task_is_written_down_started_changed_and_ended() {
     forge(&server, &repo, &["task", "add", "From a file", "-f", "task.md"])
         .await
         .assert(0, &["added", "forge task start"]);
-    forge(&server, &repo, &["task", "add", "x", "-f", "gone.md"]).await.assert(2, &["--file", "gone.md"]);
+    forge(&server, &repo, &["task", "add", "x", "-f", "gone.md"]).await.assert(4, &["--file", "gone.md"]);
     forge(&server, &repo, &["task", "add", "x", "-x", "SCRIPTED"]).await.assert(2, &["--start"]);
     forge(&server, &repo, &["task", "start", "from a file", "-x", "SCRIPTED"])
         .await
@@ -63,7 +63,7 @@ async fn a_task_is_written_down_started_changed_and_ended() {
     let attempt = forge(&server, &repo, &started).await.json();
     assert_eq!(attempt["executor"], "SCRIPTED");
     let refused = ["task", "add", "Not at all", "--start", "-x", "SCRIPTED", "-b", "nowhere"];
-    forge(&server, &repo, &refused).await.assert(5, &["nowhere"]);
+    forge(&server, &repo, &refused).await.assert(4, &["nowhere"]);
     let tasks = forge(&server, &repo, &["task", "list", "--json"]).await.json();
     assert_eq!(tasks.as_array().unwrap().len(), 1, "a refused start leaves no task: {tasks}");
 }
@@ -94,7 +94,7 @@ async fn a_setting_is_read_and_changed_by_its_name_and_a_secret_is_never_shown()
     forge(&server, dir, &["config", "set", "max_cost_usd_per_day", "20"]).await.assert(0, &["= 20"]);
     forge(&server, dir, &["status"]).await.assert(0, &["$20.00 a day"]);
     forge(&server, dir, &["config", "unset", "theme"]).await.assert(2, &["cannot be cleared"]);
-    forge(&server, dir, &["config", "set", "theme", "PURPLE"]).await.assert(5, &["PURPLE", "DARK"]);
+    forge(&server, dir, &["config", "set", "theme", "PURPLE"]).await.assert(2, &["PURPLE", "DARK"]);
     forge(&server, dir, &["config", "set", "git_prefix", "x"])
         .await
         .assert(4, &["did you mean git_branch_prefix"]);

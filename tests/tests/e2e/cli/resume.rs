@@ -51,7 +51,7 @@ async fn what_cannot_go_on_is_told_by_the_exit_code() {
     for (args, code, reason) in [
         (&["ffffffff", "x"][..], 4, "no attempt matches 'ffffffff'"),
         (&["-", "-x", "SHELL", "x"], 2, "uses SCRIPTED; you can choose another variant"),
-        (&["-", "-x", "SCRIPTED:NOPE", "x"], 5, "unknown variant NOPE"),
+        (&["-", "-x", "SCRIPTED:NOPE", "x"], 2, "unknown variant NOPE"),
         (&["-", " "], 2, "the prompt is empty"),
     ] {
         let refused = output(resume(&forge, &repo, args)).await;

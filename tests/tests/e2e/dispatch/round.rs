@@ -188,7 +188,7 @@ async fn a_dry_run_tells_what_would_be_done_and_does_nothing() {
     assert_eq!(forge.get("/api/task-attempts").await.data(), json!([]));
     assert_eq!(forge.get("/api/routing").await.data(), json!([]));
     let refused = dispatch(&["--once", "--mode", "worker"]).await;
-    assert_eq!(refused.status.code(), Some(5));
+    assert_eq!(refused.status.code(), Some(2));
     assert!(err(&refused).contains("worker"), "{refused:?}");
 }
 
