@@ -1,5 +1,6 @@
+import { ForgeError } from "@forge/client";
 import { expect, test } from "vitest";
-import { messageOf } from "./state";
+import { hintOf, messageOf, reasonOf } from "./state";
 
 test("what a browser says when nobody answers is not shown to people", () => {
   for (const words of [
@@ -12,4 +13,18 @@ test("what a browser says when nobody answers is not shown to people", () => {
   }
   expect(messageOf(new TypeError("x is not a function"))).toBe("x is not a function");
   expect(messageOf(new Error("The branch is gone"))).toBe("The branch is gone");
+});
+
+test("what is wrong and what to do stand apart, as far as the server distinguishes them", () => {
+  const refused = (hint: string | null) =>
+    new ForgeError(409, "The checkout has changes; commit them", { error_code: "uncommitted_changes", hint });
+  expect([reasonOf(refused("commit them")), hintOf(refused("commit them"))]).toEqual([
+    "The checkout has changes",
+    "commit them",
+  ]);
+  expect([reasonOf(refused(null)), hintOf(refused(null))]).toEqual([
+    "The checkout has changes; commit them",
+    undefined,
+  ]);
+  expect(reasonOf(new Error("The branch is gone"))).toBe("The branch is gone");
 });

@@ -1,5 +1,6 @@
 // What a place shows when it has nothing to show: it waits, it failed, or there is nothing yet.
 
+import { ForgeError } from "@forge/client";
 import { CircleAlert, LoaderCircle } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "./button";
@@ -27,11 +28,29 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** What is wrong, without what to do about it. */
+export const reasonOf = (error: unknown): string => (error instanceof ForgeError ? error.reason : messageOf(error));
+
+/** What to do about it, where the server knows. */
+export const hintOf = (error: unknown): string | undefined => (error instanceof ForgeError ? error.hint : undefined);
+
+/** What is wrong, and below it what to do about it. */
+export function Reason({ text, hint }: { text: string; hint?: string | undefined }) {
+  return (
+    <>
+      <span className="block">{text}</span>
+      {hint !== undefined && <span className="block text-muted">{hint}</span>}
+    </>
+  );
+}
+
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   return (
     <div role="alert" className="m-4 flex items-start gap-3 rounded-md border border-line bg-bad-soft p-3 text-sm">
       <CircleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden />
-      <p className="min-w-0 flex-1 break-words">{messageOf(error)}</p>
+      <p className="min-w-0 flex-1 break-words">
+        <Reason text={reasonOf(error)} hint={hintOf(error)} />
+      </p>
       {onRetry && (
         <Button size="sm" onClick={onRetry}>
           Try again

@@ -1,27 +1,39 @@
 // @vitest-environment happy-dom
 
-import { ForgeError } from "@forge/client";
+import { type ErrorCode, ForgeError } from "@forge/client";
 import { expect, test } from "vitest";
 import { refusalOf } from "./refusal";
 
-const refused = (error_data: unknown, message: string | null = null) =>
-  new ForgeError(200, message ?? "[200] OK", { success: false, data: null, error_data, message });
+const refused = (error_code: ErrorCode, given: { error_data?: unknown; message?: string; hint?: string } = {}) => {
+  const { error_data = null, message = null, hint = null } = given;
+  const body = { success: false, data: null, error_data, message, error_code, hint, field: null };
+  return new ForgeError(200, message ?? "[200] OK", body);
+};
 
 test("a rebase that stopped says where", () => {
-  const data = { type: "merge_conflicts", message: "Rebase stopped at README.md", op: "rebase" };
-  expect(refusalOf(refused(data))).toEqual({ text: "Rebase stopped at README.md", isConflict: true });
-  expect(refusalOf(refused({ type: "rebase_in_progress" })).text).toContain("in progress");
+  const error_data = { type: "merge_conflicts", message: "Rebase stopped at README.md", op: "rebase" };
+  const stopped = refusalOf(refused("merge_conflicts", { error_data }));
+  expect(stopped).toEqual({ text: "Rebase stopped at README.md", isConflict: true });
+  expect(refusalOf(refused("operation_in_progress")).text).toContain("in progress");
 });
 
-test("words of GitHub's codes lead to the settings", () => {
-  for (const code of ["TOKEN_INVALID", "INSUFFICIENT_PERMISSIONS", "REPO_NOT_FOUND_OR_NO_ACCESS"]) {
+test("what a code host refuses leads to the settings", () => {
+  for (const code of ["host_token_invalid", "host_permission_missing", "host_repository_not_found"] as const) {
     expect(refusalOf(refused(code))).toMatchObject({ remedy: "github", text: expect.not.stringContaining("_") });
   }
 });
 
-test("other messages are the server's, without the names of its parts", () => {
-  expect(refusalOf(refused(null, "Failed to push branch to GitHub: GitServiceError: no remote"))).toEqual({
+test("other messages are the server's, with what to do apart", () => {
+  const message = "Failed to push branch to GitHub: no remote; add one";
+  expect(refusalOf(refused("no_remote", { message, hint: "add one" }))).toEqual({
     text: "Failed to push branch to GitHub: no remote",
+    hint: "add one",
   });
-  expect(refusalOf(refused(null, "GitServiceError: Branches diverged: main has 2 commits")).remedy).toBe("rebase");
+});
+
+test("what helps follows from the code and not from the words", () => {
+  expect(refusalOf(refused("branch_diverged", { message: "main went on" })).remedy).toBe("rebase");
+  expect(
+    refusalOf(refused("conflict", { message: "the opinions on the GitHub token diverged" })).remedy,
+  ).toBeUndefined();
 });

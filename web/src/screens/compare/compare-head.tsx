@@ -20,7 +20,7 @@ import { Button, buttonClass } from "../../ui/button";
 import { useNow } from "../../ui/clock";
 import { Select } from "../../ui/field";
 import { ago, count, duration, money } from "../../ui/format";
-import { Problem } from "../../ui/state";
+import { Problem, Reason } from "../../ui/state";
 
 interface Props {
   letter: "A" | "B";
@@ -106,7 +106,7 @@ export function CompareHead({ letter, attempt, attempts, sum, onPick }: Props) {
           Open review
         </Link>
       </div>
-      <Problem look="box">{acts.refusal?.text}</Problem>
+      <Problem look="box">{acts.refusal && <Reason text={acts.refusal.text} hint={acts.refusal.hint} />}</Problem>
       {isMerging && detail && (
         <MergeDialog
           attempt={detail}

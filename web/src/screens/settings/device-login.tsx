@@ -28,7 +28,7 @@ export function DeviceLogin() {
     try {
       await work();
     } catch (error) {
-      setError(messageOf(error).replace(/^AuthError: /, ""));
+      setError(messageOf(error));
     } finally {
       setBusy(false);
     }
@@ -88,7 +88,7 @@ function Pending({ login, onEnd }: { login: DeviceStart; onEnd: (problem?: strin
         if (Date.now() > end) return onEnd("The code has expired. Start again.");
         timer = setTimeout(() => void ask(), interval * 1000);
       } catch (error) {
-        onEnd(messageOf(error).replace(/^AuthError: /, ""));
+        onEnd(messageOf(error));
       }
     };
     timer = setTimeout(() => void ask(), interval * 1000);

@@ -9,7 +9,7 @@ import { infoQuery } from "../../../api/queries/settings";
 import { useActs } from "../../../parts/branch/acts";
 import { bind } from "../../../shell/action";
 import { useCommands } from "../../../shell/commands";
-import { Problem } from "../../../ui/state";
+import { Problem, Reason } from "../../../ui/state";
 import { toast } from "../../../ui/toast";
 import { LOG } from "../actions";
 import { isAtWork, isWork, profileOf, promptOf } from "../attempt-standing";
@@ -114,7 +114,7 @@ function LeftOpen({ attempt }: { attempt: TaskAttempt }) {
     <div className="overflow-hidden rounded-md border border-warn">
       <Conflicts attemptId={attempt.id} status={status} acts={acts} isRunning={false} />
       <Problem look="box" className="rounded-none">
-        {acts.refusal?.text}
+        {acts.refusal && <Reason text={acts.refusal.text} hint={acts.refusal.hint} />}
       </Problem>
     </div>
   );

@@ -5,7 +5,7 @@ import { forge } from "../../../api/forge";
 import { readyBeadsQuery } from "../../../api/queries/fleet";
 import { Select } from "../../../ui/field";
 import { FormDialog } from "../../../ui/form-dialog";
-import { messageOf, Problem } from "../../../ui/state";
+import { hintOf, Problem, Reason, reasonOf } from "../../../ui/state";
 import { toast } from "../../../ui/toast";
 
 interface Props {
@@ -44,7 +44,9 @@ export function ReassignWorker({ worker, open, onOpenChange }: Props) {
       onSubmit={() => reassign.mutate()}
     >
       {error ? (
-        <Problem>{messageOf(error)}</Problem>
+        <Problem>
+          <Reason text={reasonOf(error)} hint={hintOf(error)} />
+        </Problem>
       ) : options?.length === 0 ? (
         <p className="text-muted text-sm">No bead of {workspace} is ready.</p>
       ) : (

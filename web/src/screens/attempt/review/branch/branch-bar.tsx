@@ -26,7 +26,7 @@ import { Badge, type Tone } from "../../../../ui/badge";
 import { Button, buttonClass, IconButton } from "../../../../ui/button";
 import { count } from "../../../../ui/format";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "../../../../ui/menu";
-import { Problem } from "../../../../ui/state";
+import { Problem, Reason } from "../../../../ui/state";
 import { toast } from "../../../../ui/toast";
 import { REVIEW } from "../../actions";
 import { commentsOf, useComments, writtenOnes } from "../comments/comments";
@@ -231,7 +231,7 @@ function Standing({ status, landed, pull }: { status?: BranchStatus; landed?: Di
 
 function RefusalLine({ acts, onRebase }: { acts: Acts; onRebase: () => void }) {
   if (!acts.refusal || acts.refusal.isConflict) return null;
-  const { text, remedy } = acts.refusal;
+  const { text, hint, remedy } = acts.refusal;
   return (
     <Problem
       look="bar"
@@ -253,7 +253,7 @@ function RefusalLine({ acts, onRebase }: { acts: Acts; onRebase: () => void }) {
         </>
       }
     >
-      {text}
+      <Reason text={text} hint={hint} />
     </Problem>
   );
 }

@@ -6,7 +6,7 @@ import type { Acts } from "../../../../parts/branch/acts";
 import { Button } from "../../../../ui/button";
 import { Select, TextArea, TextField } from "../../../../ui/field";
 import { FormDialog } from "../../../../ui/form-dialog";
-import { Problem } from "../../../../ui/state";
+import { Problem, Reason } from "../../../../ui/state";
 import { toast } from "../../../../ui/toast";
 
 interface Props {
@@ -57,7 +57,7 @@ export function PullDialog({ attempt, target, branches, acts, onClose }: Props) 
       beside={link}
       className="flex flex-col gap-3"
     >
-      <Problem look="box">{acts.refusal?.text}</Problem>
+      <Problem look="box">{acts.refusal && <Reason text={acts.refusal.text} hint={acts.refusal.hint} />}</Problem>
       <TextField label="Title" value={title} onChange={(event) => setTitle(event.target.value)} />
       <TextArea label="Description" rows={6} value={body} onChange={(event) => setBody(event.target.value)} />
       <Select

@@ -5,7 +5,7 @@ import { Archive, ArchiveRestore } from "lucide-react";
 import type { Acts } from "../../../../parts/branch/acts";
 import { restore } from "../../../../parts/branch/retire";
 import { Button } from "../../../../ui/button";
-import { Problem } from "../../../../ui/state";
+import { Problem, Reason } from "../../../../ui/state";
 
 export function Retired({ attempt, acts }: { attempt: TaskAttemptDetail; acts: Acts }) {
   return (
@@ -24,7 +24,9 @@ export function Retired({ attempt, acts }: { attempt: TaskAttemptDetail; acts: A
       >
         Restore
       </Button>
-      <Problem className="basis-full">{acts.refusal?.text}</Problem>
+      <Problem className="basis-full">
+        {acts.refusal && <Reason text={acts.refusal.text} hint={acts.refusal.hint} />}
+      </Problem>
     </section>
   );
 }
