@@ -55,6 +55,8 @@ fn read_definitions(home: &Path) -> WorkerDefinitions {
 
 #[cfg(test)]
 mod tests {
+    use forge_types::WorkerTier;
+
     use super::*;
 
     #[test]

@@ -229,15 +229,15 @@ mod tests {
     #[test]
     fn an_agent_of_a_profile_is_known_by_its_command() {
         let (there, away) = (found_acp_agent("sh -c 'my agent'"), found_acp_agent("no-such-agent --acp"));
-        assert_eq!((there.program.as_str(), there.state, there.ready), ("sh", "ready", true));
-        assert_eq!((away.found, away.state, away.ready), (None, "not_installed", false));
+        assert_eq!((there.program.as_str(), there.state, there.ready), ("sh", AgentState::Ready, true));
+        assert_eq!((away.found, away.state, away.ready), (None, AgentState::NotInstalled, false));
     }
 
     #[test]
     fn the_built_in_agents_are_always_ready_and_in_their_order() {
         let agents = found_agents(&[seen(None, None)], Path::new("/opt/forge"));
         let lines: Vec<_> = agents.iter().map(|agent| (agent.executor, agent.found, agent.ready)).collect();
-        let built_in = Some("built_in");
+        let built_in = Some(AgentSource::BuiltIn);
         assert_eq!(
             lines,
             [

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use forge_types::ProfileId;
+use forge_types::{AgentSource, ProfileId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

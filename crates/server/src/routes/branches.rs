@@ -5,7 +5,9 @@
 use axum::extract::{Request, State};
 use forge_core::{ChangeStat, Forge, PatchRequest, RebaseOutcome};
 use forge_types::wire::{AttemptDiff, ChangedFile, EditorUrl, ExecutionProcess};
-use forge_types::{AttemptId, ChangeTargetBranch, ErrorCode, MergeAttempt, OpenEditor, ProjectId, RebaseAttempt};
+use forge_types::{
+    AttemptId, ChangeTargetBranch, ErrorCode, MergeAttempt, OpenEditor, ProjectId, RebaseAttempt,
+};
 use serde_json::json;
 
 use crate::envelope::{Answer, Fault, ok, refuse};

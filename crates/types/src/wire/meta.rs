@@ -6,6 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::ErrorCode;
+
 /// Around every JSON response.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Envelope {
@@ -15,13 +17,19 @@ pub struct Envelope {
     pub message: Option<String>,
 }
 
-/// A request that was not served.
+/// Around every failure.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     pub success: bool,
     pub data: (),
     pub error_data: Value,
+    /// What is wrong and, after `; `, the hint.
     pub message: Option<String>,
+    pub error_code: ErrorCode,
+    /// What helps.
+    pub hint: Option<String>,
+    /// The part of the request that is wrong.
+    pub field: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
