@@ -47,6 +47,21 @@ impl<K: Hash + Eq, V> Ordered<K, V> {
     }
 }
 
+impl<K: Hash + Eq, V> Ordered<K, (Change, V)> {
+    /// What was made in this transaction stays new, however often it changes.
+    fn change(&mut self, key: K, change: Change, value: V) {
+        match self.get_mut(&key) {
+            Some((_, old)) => *old = value,
+            None => self.put(key, (change, value)),
+        }
+    }
+
+    /// Removes it; whether it was there before this transaction.
+    fn existed(&mut self, key: &K) -> bool {
+        !matches!(self.remove(key), Some((Change::Created, _)))
+    }
+}
+
 /// A task as the log will show it, or a mark that its row must be refreshed and read first.
 pub(crate) enum TaskState {
     Known { task: TaskSummary, hidden: bool },
@@ -82,10 +97,7 @@ pub(crate) struct Touched {
 
 impl Touched {
     pub(crate) fn project(&mut self, change: Change, project: Project) {
-        match self.projects.get_mut(&project.id) {
-            Some((_, old)) => *old = project,
-            None => self.projects.put(project.id, (change, project)),
-        }
+        self.projects.change(project.id, change, project);
     }
 
     pub(crate) fn attempt_created(&mut self, id: AttemptId, home: Home) {
@@ -124,10 +136,7 @@ impl Touched {
     }
 
     pub(crate) fn run(&mut self, change: Change, run: Run) {
-        match self.runs.get_mut(&run.id) {
-            Some((_, old)) => *old = run,
-            None => self.runs.put(run.id, (change, run)),
-        }
+        self.runs.change(run.id, change, run);
     }
 
     pub(crate) fn draft(
@@ -141,37 +150,25 @@ impl Touched {
     }
 
     pub(crate) fn approval(&mut self, change: Change, approval: Approval) {
-        match self.approvals.get_mut(&approval.id) {
-            Some((_, old)) => *old = approval,
-            None => self.approvals.put(approval.id, (change, approval)),
-        }
+        self.approvals.change(approval.id, change, approval);
     }
 
     pub(crate) fn worker(&mut self, change: Change, worker: Worker) {
-        match self.workers.get_mut(&worker.id) {
-            Some((_, old)) => *old = worker,
-            None => self.workers.put(worker.id.clone(), (change, worker)),
-        }
+        self.workers.change(worker.id.clone(), change, worker);
     }
 
     pub(crate) fn worker_removed(&mut self, id: WorkerId) {
-        if !matches!(self.workers.remove(&id), Some((Change::Created, _))) {
+        if self.workers.existed(&id) {
             self.removed.push(Event::WorkerRemoved { id });
         }
     }
 
     pub(crate) fn alert(&mut self, change: Change, alert: Alert) {
-        match self.alerts.get_mut(&alert.id) {
-            Some((_, old)) => *old = alert,
-            None => self.alerts.put(alert.id, (change, alert)),
-        }
+        self.alerts.change(alert.id, change, alert);
     }
 
     pub(crate) fn routing(&mut self, change: Change, routing: Routing) {
-        match self.routings.get_mut(&routing.id) {
-            Some((_, old)) => *old = routing,
-            None => self.routings.put(routing.id, (change, routing)),
-        }
+        self.routings.change(routing.id, change, routing);
     }
 
     pub(crate) fn home(&self, attempt: AttemptId) -> Option<Home> {
@@ -183,13 +180,13 @@ impl Touched {
     }
 
     pub(crate) fn project_removed(&mut self, id: ProjectId) {
-        if !matches!(self.projects.remove(&id), Some((Change::Created, _))) {
+        if self.projects.existed(&id) {
             self.removed.push(Event::ProjectRemoved { id });
         }
     }
 
     pub(crate) fn task_removed(&mut self, id: TaskId, project_id: ProjectId) {
-        if !matches!(self.tasks.remove(&id), Some((Change::Created, _))) {
+        if self.tasks.existed(&id) {
             self.removed.push(Event::TaskRemoved { id, project_id });
         }
     }
@@ -204,7 +201,7 @@ impl Touched {
     }
 
     pub(crate) fn run_removed(&mut self, id: RunId, attempt_id: Option<AttemptId>) {
-        if !matches!(self.runs.remove(&id), Some((Change::Created, _))) {
+        if self.runs.existed(&id) {
             self.removed.push(Event::RunRemoved { id, attempt_id });
         }
     }
