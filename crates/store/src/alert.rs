@@ -6,78 +6,71 @@
 use std::path::Path;
 
 use forge_types::{Alert, AlertId, AlertKind, Change, Millis, Routing, RoutingId, Severity};
-use sqlx::sqlite::SqliteRow;
+use serde::de::DeserializeOwned;
 
+use crate::cell::json;
 use crate::error::{Result, StoreError};
-use crate::query;
-use crate::row::{Cells, Read};
+use crate::sql::{Conn, Row, bind};
 use crate::store::Store;
 use crate::tx::Tx;
-use crate::write::{bind, changed, json};
 
 const OPEN: &str = "SELECT body FROM alerts WHERE kind = $1 AND subject = $2 AND resolved_ms IS NULL";
 const UNRESOLVED: &str = "SELECT body FROM alerts WHERE resolved_ms IS NULL ORDER BY last_ms, id";
 const ALERT: &str = "SELECT body FROM alerts WHERE id = $1";
-const ROUTING: &str = "SELECT body FROM routings WHERE id = $1";
 
-fn alert(row: &SqliteRow) -> Read<Alert> {
-    Cells::of(row).json()
+/// What is stored as a whole.
+pub(crate) fn body<T: DeserializeOwned>(row: &Row<'_>) -> sqlx::Result<T> {
+    row.json("body")
 }
 
-fn routing(row: &SqliteRow) -> Read<Routing> {
-    Cells::of(row).json()
+/// The open alert of that kind and subject.
+async fn open(conn: &mut Conn, kind: AlertKind, subject: &str) -> Result<Option<Alert>> {
+    bind!(OPEN, json(&kind)?, subject).one(conn, body).await
 }
 
 impl Store {
     /// Newest first; unresolved ones come before all others.
     pub async fn alerts(&self, limit: u32) -> Result<Vec<Alert>> {
         let sql = "SELECT body FROM alerts ORDER BY resolved_ms IS NOT NULL, last_ms DESC, id LIMIT $1";
-        let rows = bind!(sql, limit).fetch_all(&mut *self.reader().await?).await?;
-        Ok(rows.iter().map(alert).collect::<Read<_>>()?)
+        bind!(sql, limit).all(&mut *self.reader().await?, body).await
     }
 
     /// The open alert of that kind and subject.
     pub async fn open_alert(&self, kind: AlertKind, subject: &str) -> Result<Option<Alert>> {
-        let open = bind!(OPEN, json(&kind)?, subject).fetch_optional(&mut *self.reader().await?).await?;
-        Ok(open.as_ref().map(alert).transpose()?)
+        open(&mut *self.reader().await?, kind, subject).await
     }
 
     /// The unresolved alerts of a kind.
     pub async fn open_alerts_of(&self, kind: AlertKind) -> Result<Vec<Alert>> {
         let sql = "SELECT body FROM alerts WHERE kind = $1 AND resolved_ms IS NULL ORDER BY subject";
-        query::many(&mut *self.reader().await?, sql, json(&kind)?, alert).await
+        bind!(sql, json(&kind)?).all(&mut *self.reader().await?, body).await
     }
 
     /// The unresolved alerts, oldest first.
     pub async fn open_alerts(&self) -> Result<Vec<Alert>> {
-        query::all(&mut *self.reader().await?, UNRESOLVED, alert).await
+        bind!(UNRESOLVED).all(&mut *self.reader().await?, body).await
     }
 
     /// Newest first.
     pub async fn routings(&self, limit: u32) -> Result<Vec<Routing>> {
         let sql = "SELECT body FROM routings ORDER BY decided_ms DESC, id LIMIT $1";
-        let rows = bind!(sql, limit).fetch_all(&mut *self.reader().await?).await?;
-        Ok(rows.iter().map(routing).collect::<Read<_>>()?)
+        bind!(sql, limit).all(&mut *self.reader().await?, body).await
     }
 
     /// The decisions about one piece of work, newest first.
     pub async fn routings_of(&self, workspace: &Path, work: &str) -> Result<Vec<Routing>> {
         let sql = "SELECT body FROM routings WHERE workspace = $1 AND work = $2 ORDER BY decided_ms DESC, id";
-        let query = bind!(sql, workspace.to_string_lossy().into_owned(), work);
-        let rows = query.fetch_all(&mut *self.reader().await?).await?;
-        Ok(rows.iter().map(routing).collect::<Read<_>>()?)
+        bind!(sql, workspace, work).all(&mut *self.reader().await?, body).await
     }
 }
 
 impl Tx {
     /// Records an alert: a new one, or once more the open one. The graver of both severities counts.
     pub async fn raise_alert(&mut self, new: Alert) -> Result<Alert> {
-        let open = bind!(OPEN, json(&new.kind)?, &new.subject).fetch_optional(self.conn()?).await?;
-        let Some(old) = open.as_ref().map(alert).transpose()? else {
+        let Some(old) = open(self.conn()?, new.kind, &new.subject).await? else {
             let sql = "INSERT INTO alerts (id, kind, subject, body, last_ms) VALUES ($1, $2, $3, $4, $5)";
-            let (kind, body) = (json(&new.kind)?, json(&new)?);
-            let insert = bind!(sql, new.id.to_string(), kind, &new.subject, body, new.last_at.0);
-            insert.execute(self.conn()?).await?;
+            let insert = bind!(sql, new.id, json(&new.kind)?, new.subject, json(&new)?, new.last_at);
+            insert.run(self.conn()?).await?;
             self.queue_delivery(&new).await?;
             self.touched.alert(Change::Created, new.clone());
             return Ok(new);
@@ -98,7 +91,7 @@ impl Tx {
 
     /// Makes a warning critical that is open and that nobody acknowledged; `None` for any other alert.
     pub async fn escalate_alert(&mut self, id: AlertId, at: Millis) -> Result<Option<Alert>> {
-        let found = query::one(self.conn()?, ALERT, id.to_string(), alert).await?;
+        let found: Option<Alert> = bind!(ALERT, id).one(self.conn()?, body).await?;
         let Some(old) = found.filter(Alert::can_escalate) else { return Ok(None) };
         let graver = Alert { severity: Severity::Critical, last_at: at, ..old };
         self.write_alert(&graver).await?;
@@ -113,8 +106,7 @@ impl Tx {
         subject: &str,
         at: Millis,
     ) -> Result<Option<Alert>> {
-        let open = bind!(OPEN, json(&kind)?, subject).fetch_optional(self.conn()?).await?;
-        let Some(old) = open.as_ref().map(alert).transpose()? else { return Ok(None) };
+        let Some(old) = open(self.conn()?, kind, subject).await? else { return Ok(None) };
         let resolved = Alert { resolved_at: Some(at), ..old };
         self.write_alert(&resolved).await?;
         Ok(Some(resolved))
@@ -122,7 +114,7 @@ impl Tx {
 
     /// A person has seen it. [`StoreError::Missing`] when there is no such alert.
     pub async fn acknowledge_alert(&mut self, id: AlertId, at: Millis) -> Result<Alert> {
-        let old = query::one(self.conn()?, ALERT, id.to_string(), alert).await?.ok_or(StoreError::Missing)?;
+        let old: Alert = bind!(ALERT, id).one(self.conn()?, body).await?.ok_or(StoreError::Missing)?;
         let seen = Alert { acknowledged_at: Some(old.acknowledged_at.unwrap_or(at)), ..old };
         self.write_alert(&seen).await?;
         Ok(seen)
@@ -130,32 +122,26 @@ impl Tx {
 
     async fn write_alert(&mut self, alert: &Alert) -> Result<()> {
         let sql = "UPDATE alerts SET body = $2, last_ms = $3, resolved_ms = $4 WHERE id = $1";
-        let resolved = alert.resolved_at.map(|at| at.0);
-        let update = bind!(sql, alert.id.to_string(), json(alert)?, alert.last_at.0, resolved);
-        changed(update.execute(self.conn()?).await?)?;
+        bind!(sql, alert.id, json(alert)?, alert.last_at, alert.resolved_at).change(self.conn()?).await?;
         self.touched.alert(Change::Updated, alert.clone());
         Ok(())
     }
 
     pub async fn routing(&mut self, id: RoutingId) -> Result<Option<Routing>> {
-        query::one(self.conn()?, ROUTING, id.to_string(), routing).await
+        bind!("SELECT body FROM routings WHERE id = $1", id).one(self.conn()?, body).await
     }
 
     pub async fn insert_routing(&mut self, routing: &Routing) -> Result<()> {
         let sql = "INSERT INTO routings (id, workspace, work, body, decided_ms) VALUES ($1, $2, $3, $4, $5)";
-        let workspace = routing.workspace.to_string_lossy().into_owned();
-        let body = json(routing)?;
-        let insert = bind!(sql, routing.id.to_string(), workspace, &routing.work, body, routing.decided_at.0);
-        insert.execute(self.conn()?).await?;
+        let (body, at) = (json(routing)?, routing.decided_at);
+        bind!(sql, routing.id, routing.workspace, routing.work, body, at).run(self.conn()?).await?;
         self.touched.routing(Change::Created, routing.clone());
         Ok(())
     }
 
     pub async fn update_routing(&mut self, routing: &Routing) -> Result<()> {
         let sql = "UPDATE routings SET body = $2, ended_ms = $3 WHERE id = $1";
-        let ended = routing.ended_at.map(|at| at.0);
-        let update = bind!(sql, routing.id.to_string(), json(routing)?, ended);
-        changed(update.execute(self.conn()?).await?)?;
+        bind!(sql, routing.id, json(routing)?, routing.ended_at).change(self.conn()?).await?;
         self.touched.routing(Change::Updated, routing.clone());
         Ok(())
     }

@@ -6,18 +6,14 @@
 use std::path::PathBuf;
 
 use forge_types::{
-    AttemptId, CostSource, Day, Executor, Lease, MicroUsd, Millis, ModelPerformance, ProjectId, Usage,
-    UsageQuery, WorkerEfficiency, WorkerId,
+    AttemptId, Day, Executor, Lease, MicroUsd, Millis, ModelPerformance, ProjectId, Usage, UsageQuery,
+    WorkerEfficiency, WorkerId,
 };
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Sqlite};
 
+use crate::entity::{Cells, entity, select, sql, written};
 use crate::error::Result;
-use crate::query;
-use crate::row::{Cells, Read};
-use crate::usage::pick;
-use crate::worker::text;
-use crate::write::bind;
+use crate::sql::{Query, Row, bind};
+use crate::usage::{pick, token_sums};
 use crate::{Store, Tx, UsageLine};
 
 /// Where a call was read.
@@ -30,7 +26,7 @@ pub enum CallSource {
 }
 
 impl CallSource {
-    fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             CallSource::Log => "log",
             CallSource::Transcript => "transcript",
@@ -74,31 +70,27 @@ pub struct LogPlace {
     pub body: String,
 }
 
-const PLACES: &str = "SELECT device, inode, worker_id, path, body FROM log_offsets WHERE worker_id = $1";
-const INSERT: &str = "INSERT INTO calls (key, standing, session, source, worker_id, workspace, bead, actor, attempt_id, \
-     project_id, executor, model, day, at_ms, call_count, input_tokens, output_tokens, cache_read_tokens, \
-     cache_write_tokens, reasoning_tokens, cost_microusd, cost_source, latency_ms) VALUES \
-     ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) \
-     ON CONFLICT (key) DO UPDATE SET model = excluded.model, input_tokens = excluded.input_tokens, \
-     output_tokens = excluded.output_tokens, cache_read_tokens = excluded.cache_read_tokens, \
-     cache_write_tokens = excluded.cache_write_tokens, reasoning_tokens = excluded.reasoning_tokens, \
-     cost_microusd = excluded.cost_microusd, cost_source = excluded.cost_source \
-     WHERE calls.standing = 'open' AND excluded.standing = 'open'";
-const SESSION: &str = "SELECT COALESCE(SUM(input_tokens), 0), COALESCE(SUM(output_tokens), 0), \
-     COALESCE(SUM(cache_read_tokens), 0), COALESCE(SUM(cache_write_tokens), 0), COALESCE(SUM(reasoning_tokens), 0), NULL \
-     FROM calls WHERE session = $1 AND standing <> 'superseded'";
-const TOKENS: &str = "input_tokens + output_tokens + cache_read_tokens + cache_write_tokens";
-
-fn place(row: &SqliteRow) -> Read<LogPlace> {
-    let mut cells = Cells::of(row);
-    Ok(LogPlace {
-        device: cells.take::<i64>()?.cast_unsigned(),
-        inode: cells.take::<i64>()?.cast_unsigned(),
-        worker: cells.parse()?,
-        path: cells.take::<String>()?.into(),
-        body: cells.take()?,
-    })
+entity! {
+    log_offsets: LogPlace { key device, key inode, set worker = "worker_id", set path, set body }
 }
+
+const INSERT: &str = sql!(
+    Text::EMPTY
+        .add("INSERT INTO calls (key, standing, session, source, worker_id, workspace, bead, actor, attempt_id, ")
+        .add("project_id, executor, model, day, at_ms, call_count, cost_source, latency_ms, ")
+        .names::<Usage>()
+        .add(") VALUES ")
+        .marks(17 + written(Usage::COLUMNS))
+        .add(" ON CONFLICT (key) DO UPDATE SET model = excluded.model, cost_source = excluded.cost_source, ")
+        .excluded::<Usage>()
+        .add(" WHERE calls.standing = 'open' AND excluded.standing = 'open'")
+);
+const SESSION: &str = concat!(
+    "SELECT ",
+    token_sums!(),
+    ", NULL AS cost_microusd FROM calls WHERE session = $1 AND standing <> 'superseded'"
+);
+const TOKENS: &str = "input_tokens + output_tokens + cache_read_tokens + cache_write_tokens";
 
 fn per(amount: f64, count: i64) -> f64 {
     if count == 0 { 0.0 } else { amount / count as f64 }
@@ -107,48 +99,43 @@ fn per(amount: f64, count: i64) -> f64 {
 impl Store {
     /// The files of a worker that were read.
     pub async fn log_places(&self, worker: &WorkerId) -> Result<Vec<LogPlace>> {
-        query::many(&mut *self.reader().await?, PLACES, worker.to_string(), place).await
+        let sql = select!(LogPlace, "FROM log_offsets WHERE worker_id = $1");
+        bind!(sql, worker).list(&mut *self.reader().await?).await
     }
 
     /// The worker whose file it is, if it was read.
     pub async fn log_owner(&self, device: u64, inode: u64) -> Result<Option<WorkerId>> {
         let sql = "SELECT worker_id FROM log_offsets WHERE device = $1 AND inode = $2";
-        let found = bind!(sql, device.cast_signed(), inode.cast_signed());
-        let row = found.fetch_optional(&mut *self.reader().await?).await?;
-        Ok(row.map(|row| Cells::of(&row).parse()).transpose()?)
+        bind!(sql, device, inode).one(&mut *self.reader().await?, |row| row.get("worker_id")).await
     }
 
     /// Whether the use of a conversation is known from elsewhere: from a run, or from a worker's log.
     pub async fn is_counted_elsewhere(&self, session: &str) -> Result<bool> {
         let sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE session_id = $1) \
              OR EXISTS (SELECT 1 FROM calls WHERE session = $1 AND source = 'log')";
-        let row = bind!(sql, session).fetch_one(&mut *self.reader().await?).await?;
-        Ok(Cells::of(&row).take()?)
+        bind!(sql, session).value(&mut *self.reader().await?).await
     }
 
     /// What a worker used while it had a bead; nothing when no cost is known.
     pub async fn cost_of_lease(&self, lease: &Lease) -> Result<Option<MicroUsd>> {
         let sql = "SELECT SUM(cost_microusd) FROM calls WHERE workspace = $1 AND bead = $2 AND actor = $3 \
              AND standing <> 'superseded'";
-        let workspace = text(&lease.workspace);
-        let row =
-            bind!(sql, workspace, &lease.bead, &lease.actor).fetch_one(&mut *self.reader().await?).await?;
-        Ok(Cells::of(&row).take::<Option<i64>>()?.map(MicroUsd))
+        bind!(sql, lease.workspace, lease.bead, lease.actor).value(&mut *self.reader().await?).await
     }
 
     /// The most expensive first.
     pub async fn worker_efficiency(&self, query: &UsageQuery) -> Result<Vec<WorkerEfficiency>> {
-        let mut sql = QueryBuilder::<Sqlite>::new("SELECT worker_id, SUM(call_count), ");
-        sql.push("COALESCE(SUM(cost_microusd), 0) AS cost, SUM(").push(TOKENS).push("), MAX(at_ms) ");
+        let mut sql = Query::new("SELECT worker_id, SUM(call_count) AS call_count, ");
+        sql.push("COALESCE(SUM(cost_microusd), 0) AS cost, SUM(").push(TOKENS).push(") AS tokens, ");
+        sql.push("MAX(at_ms) AS last_active ");
         sql.push("FROM spending WHERE worker_id IS NOT NULL");
         pick(&mut sql, query);
         sql.push(" GROUP BY worker_id ORDER BY cost DESC, worker_id");
         let workers = self.workers().await?;
-        let read = |row: &SqliteRow| -> Read<WorkerEfficiency> {
-            let mut cells = Cells::of(row);
-            let (worker_id, call_count) = (cells.parse::<WorkerId>()?, cells.take()?);
-            let (cost, total_tokens) = (MicroUsd(cells.take()?), cells.take::<i64>()?);
-            let last_active = cells.millis()?;
+        let read = |row: &Row<'_>| {
+            let (worker_id, call_count): (WorkerId, i64) = (row.get("worker_id")?, row.get("call_count")?);
+            let (cost, total_tokens): (MicroUsd, i64) = (row.get("cost")?, row.get("tokens")?);
+            let last_active = row.get("last_active")?;
             let tier = workers.iter().find(|worker| worker.id == worker_id).map(|worker| worker.tier);
             Ok(WorkerEfficiency {
                 worker_id,
@@ -162,26 +149,25 @@ impl Store {
                 tier,
             })
         };
-        let rows = sql.build().fetch_all(&mut *self.reader().await?).await?;
-        Ok(rows.iter().map(read).collect::<Read<_>>()?)
+        sql.all(&mut *self.reader().await?, read).await
     }
 
     /// The most expensive first. Mean costs are of tokens whose cost is known.
     pub async fn model_performance(&self, query: &UsageQuery) -> Result<Vec<ModelPerformance>> {
-        let mut sql = QueryBuilder::<Sqlite>::new("SELECT model, COALESCE(SUM(call_count), 0), SUM(");
-        sql.push(TOKENS)
-            .push("), COALESCE(SUM(cost_microusd), 0) AS cost, SUM(CASE WHEN cost_microusd IS NULL ");
-        sql.push("THEN 0 ELSE ").push(TOKENS).push(" END), SUM(latency_ms), ");
-        sql.push("SUM(CASE WHEN latency_ms IS NULL THEN 0 ELSE call_count END), ");
-        sql.push("SUM(cache_read_tokens), SUM(input_tokens) FROM spending WHERE TRUE");
+        let mut sql = Query::new("SELECT model, COALESCE(SUM(call_count), 0) AS call_count, SUM(");
+        sql.push(TOKENS).push(") AS tokens, COALESCE(SUM(cost_microusd), 0) AS cost, ");
+        sql.push("SUM(CASE WHEN cost_microusd IS NULL THEN 0 ELSE ").push(TOKENS).push(" END) AS priced, ");
+        sql.push("SUM(latency_ms) AS latency, ");
+        sql.push("SUM(CASE WHEN latency_ms IS NULL THEN 0 ELSE call_count END) AS timed, ");
+        sql.push("SUM(cache_read_tokens) AS cached, SUM(input_tokens) AS input FROM spending WHERE TRUE");
         pick(&mut sql, query);
         sql.push(" GROUP BY model ORDER BY cost DESC, model");
-        let read = |row: &SqliteRow| -> Read<ModelPerformance> {
-            let mut cells = Cells::of(row);
-            let (model, call_count, total_tokens) = (cells.take()?, cells.take()?, cells.take()?);
-            let (cost, priced) = (MicroUsd(cells.take()?), cells.take::<i64>()?);
-            let (latency, timed) = (cells.take::<Option<i64>>()?, cells.take::<i64>()?);
-            let (cached, input) = (cells.take::<i64>()?, cells.take::<i64>()?);
+        let read = |row: &Row<'_>| {
+            let (model, call_count) = (row.get("model")?, row.get("call_count")?);
+            let (total_tokens, cost) = (row.get("tokens")?, row.get::<MicroUsd>("cost")?);
+            let (priced, latency) = (row.get("priced")?, row.get::<Option<i64>>("latency")?);
+            let (timed, cached, input) =
+                (row.get("timed")?, row.get::<i64>("cached")?, row.get::<i64>("input")?);
             Ok(ModelPerformance {
                 model,
                 call_count,
@@ -192,8 +178,7 @@ impl Store {
                 cache_hit_rate: (cached + input > 0).then(|| per(cached as f64, cached + input)),
             })
         };
-        let rows = sql.build().fetch_all(&mut *self.reader().await?).await?;
-        Ok(rows.iter().map(read).collect::<Read<_>>()?)
+        sql.all(&mut *self.reader().await?, read).await
     }
 }
 
@@ -206,20 +191,15 @@ impl Tx {
     /// Records the sum of a session's calls since its last sum, instead of them. A sum that exists already is skipped.
     pub async fn sum_calls(&mut self, sums: &[CallRow]) -> Result<()> {
         let Some(first) = sums.first() else { return Ok(()) };
-        let known = bind!("SELECT 1 FROM calls WHERE key = $1", &first.key);
-        if known.fetch_optional(self.conn()?).await?.is_some() {
+        let known = bind!("SELECT EXISTS (SELECT 1 FROM calls WHERE key = $1)", first.key);
+        if known.value(self.conn()?).await? {
             return Ok(());
         }
-        let open =
-            "SELECT model, COUNT(*) FROM calls WHERE session = $1 AND standing = 'open' GROUP BY model";
-        let rows = bind!(open, &first.session).fetch_all(self.conn()?).await?;
-        let read = |row: &SqliteRow| -> Read<(String, i64)> {
-            let mut cells = Cells::of(row);
-            Ok((cells.take()?, cells.take()?))
-        };
-        let counts = rows.iter().map(read).collect::<Read<Vec<_>>>()?;
+        let open = "SELECT model, COUNT(*) AS count FROM calls WHERE session = $1 AND standing = 'open' GROUP BY model";
+        let read = |row: &Row<'_>| Ok((row.get("model")?, row.get("count")?));
+        let counts: Vec<(String, i64)> = bind!(open, first.session).all(self.conn()?, read).await?;
         let sql = "UPDATE calls SET standing = 'superseded' WHERE session = $1 AND standing = 'open'";
-        bind!(sql, &first.session).execute(self.conn()?).await?;
+        bind!(sql, first.session).run(self.conn()?).await?;
         for sum in sums {
             // A sum may name the size of the context with the model, `opus[1m]`, and calls do not.
             let name = sum.line.model.split('[').next().unwrap_or_default();
@@ -231,8 +211,7 @@ impl Tx {
 
     /// What is recorded of a session, without its cost.
     pub async fn session_usage(&mut self, session: &str) -> Result<Usage> {
-        let row = bind!(SESSION, session).fetch_one(self.conn()?).await?;
-        Ok(crate::usage::tokens(&mut Cells::of(&row))?)
+        Ok(bind!(SESSION, session).find(self.conn()?).await?.unwrap_or_default())
     }
 
     /// Records a part of a session's total.
@@ -241,46 +220,18 @@ impl Tx {
     }
 
     pub async fn put_log_place(&mut self, place: &LogPlace) -> Result<()> {
-        let sql = "INSERT INTO log_offsets (device, inode, worker_id, path, body) VALUES ($1, $2, $3, $4, $5) \
-             ON CONFLICT (device, inode) DO UPDATE SET worker_id = excluded.worker_id, path = excluded.path, \
-             body = excluded.body";
-        let (device, inode) = (place.device.cast_signed(), place.inode.cast_signed());
-        bind!(sql, device, inode, place.worker.as_str(), text(&place.path), &place.body)
-            .execute(self.conn()?)
-            .await?;
-        Ok(())
+        self.put(place).await
     }
 
     async fn insert_call(&mut self, call: &CallRow, standing: &str, count: i64) -> Result<()> {
         let CallRow { caller, line, .. } = call;
-        bind!(
-            INSERT,
-            &call.key,
-            standing,
-            &call.session,
-            call.source.as_str(),
-            caller.worker.as_str(),
-            text(&caller.workspace),
-            &caller.bead,
-            &caller.actor,
-            caller.attempt.map(|id| id.to_string()),
-            caller.project.map(|id| id.to_string()),
-            call.executor.map(|executor| executor.to_string()),
-            &line.model,
-            Day::of(call.at).to_string(),
-            call.at.0,
-            count,
-            line.usage.input_tokens,
-            line.usage.output_tokens,
-            line.usage.cache_read_tokens,
-            line.usage.cache_write_tokens,
-            line.usage.reasoning_tokens,
-            line.usage.cost_microusd,
-            line.source.map(CostSource::as_str),
-            call.latency_ms,
-        )
-        .execute(self.conn()?)
-        .await?;
+        let query =
+            bind!(INSERT, call.key, standing, call.session, call.source, caller.worker, caller.workspace);
+        let query = query.bind(&caller.bead).bind(&caller.actor).bind(&caller.attempt).bind(&caller.project);
+        let query = query.bind(&call.executor).bind(&line.model).bind(&Day::of(call.at)).bind(&call.at);
+        let mut query = query.bind(&count).bind(&line.source).bind(&call.latency_ms);
+        line.usage.write(&mut query)?;
+        query.run(self.conn()?).await?;
         match caller.attempt {
             // Its card shows what it cost.
             Some(attempt) => self.touch_task_of(attempt).await,

@@ -3,98 +3,108 @@
 //! Invariant: the cards of a whole project are one statement, every part of which uses an index. Whatever changes a
 //! card makes an event of its task or of something that names the task, its attempt or its run.
 
-use forge_types::{AttemptId, Changes, MicroUsd, Millis, ProfileId, ProjectId, RunStatus, TaskCard, TaskId};
-use sqlx::sqlite::SqliteRow;
+use forge_types::{AttemptId, Changes, Executor, Millis, PrInfo, ProfileId, ProjectId, TaskCard, TaskId};
 
+use crate::cell::{ListJson, OfNewestRun, Reads};
+use crate::entity::{entity, select};
 use crate::error::Result;
-use crate::row::{self, Cells, Read};
+use crate::sql::{Row, bind};
 use crate::store::Store;
 use crate::tx::Tx;
-use crate::write::bind;
 
-/// Takes the current time, and whose cards.
-macro_rules! cards {
-    ($whose:literal) => {
-        concat!(
-            "SELECT tasks.id, attempts.id, tasks.attempt_count, attempts.executor, attempts.branch, \
-             attempts.target_branch, attempts.files_changed, attempts.additions, attempts.deletions, \
-             EXISTS (SELECT 1 FROM attempts AS earlier WHERE earlier.task_id = tasks.id AND earlier.id <> attempts.id \
-              AND earlier.files_changed IS DISTINCT FROM 0), \
-             attempts.worktree_deleted, \
-             COALESCE(agent.status, (SELECT 'running' FROM routings WHERE routings.ended_ms IS NULL \
-              AND json_extract(routings.body, '$.attempt_id') = attempts.id LIMIT 1)), \
-             CASE WHEN agent.phase = 'parked' THEN agent.parked_until_ms END, \
-             COALESCE(agent.unverified, FALSE), COALESCE(agent.setup_required, FALSE), agent.open_conflicts, \
-             (SELECT MAX(runs.commit_error) FROM runs WHERE runs.attempt_id = attempts.id \
-              AND runs.commit_error IS NOT NULL AND runs.dropped = FALSE), \
-             (SELECT MIN(runs.started_ms) FROM runs WHERE runs.attempt_id = attempts.id AND runs.phase = 'live' \
-              AND runs.dropped = FALSE AND runs.reason <> 'devserver'), \
-             (SELECT COALESCE(SUM(COALESCE(runs.completed_ms, \
+entity! {
+    tasks: TaskCard {
+        derived task_id = "tasks.id",
+        derived attempt_id = "attempts.id",
+        derived attempts = "tasks.attempt_count",
+        derived executor = "attempts.executor": OfProfile,
+        also variant = "executor": OfProfile,
+        derived branch = "attempts.branch",
+        derived target_branch = "attempts.target_branch",
+        derived files_changed = "attempts.files_changed",
+        derived additions = "attempts.additions",
+        derived deletions = "attempts.deletions",
+        derived earlier_changes =
+            "EXISTS (SELECT 1 FROM attempts AS earlier WHERE earlier.task_id = tasks.id \
+             AND earlier.id <> attempts.id AND earlier.files_changed IS DISTINCT FROM 0)",
+        derived worktree_deleted = "attempts.worktree_deleted",
+        derived status =
+            "COALESCE(agent.status, (SELECT 'running' FROM routings WHERE routings.ended_ms IS NULL \
+             AND json_extract(routings.body, '$.attempt_id') = attempts.id LIMIT 1))": OfNewestRun,
+        derived parked_until = "CASE WHEN agent.phase = 'parked' THEN agent.parked_until_ms END",
+        derived unverified = "COALESCE(agent.unverified, FALSE)",
+        derived setup_required = "COALESCE(agent.setup_required, FALSE)",
+        derived open_conflicts = "agent.open_conflicts": ListJson,
+        derived commit_error =
+            "(SELECT MAX(runs.commit_error) FROM runs WHERE runs.attempt_id = attempts.id \
+             AND runs.commit_error IS NOT NULL AND runs.dropped = FALSE)",
+        derived running_since =
+            "(SELECT MIN(runs.started_ms) FROM runs WHERE runs.attempt_id = attempts.id AND runs.phase = 'live' \
+             AND runs.dropped = FALSE AND runs.reason <> 'devserver')",
+        derived elapsed_ms =
+            "(SELECT COALESCE(SUM(COALESCE(runs.completed_ms, \
                CASE WHEN runs.phase = 'live' THEN $1 ELSE runs.updated_ms END) - runs.started_ms), 0) FROM runs \
-              WHERE runs.attempt_id = attempts.id AND runs.reason = 'codingagent' AND runs.dropped = FALSE \
-              AND runs.phase <> 'queued'), \
-             (SELECT SUM(cost) FROM (SELECT usage.cost_microusd AS cost FROM attempts AS tries \
+             WHERE runs.attempt_id = attempts.id AND runs.reason = 'codingagent' AND runs.dropped = FALSE \
+             AND runs.phase <> 'queued')": NotNegative,
+        derived cost_usd =
+            "(SELECT SUM(cost) FROM (SELECT usage.cost_microusd AS cost FROM attempts AS tries \
                JOIN usage ON usage.attempt_id = tries.id WHERE tries.task_id = tasks.id \
                UNION ALL SELECT calls.cost_microusd FROM attempts AS tries \
                JOIN calls ON calls.attempt_id = tries.id AND calls.standing <> 'superseded' \
-               WHERE tries.task_id = tasks.id) AS spent), \
-             (SELECT COUNT(*) FROM runs JOIN approvals ON approvals.run_id = runs.id \
-              AND approvals.status = 'pending' WHERE runs.attempt_id = attempts.id), \
-             EXISTS (SELECT 1 FROM drafts WHERE drafts.attempt_id = attempts.id AND drafts.queued = TRUE), \
-             EXISTS (SELECT 1 FROM merges WHERE merges.attempt_id = attempts.id \
-              AND (merges.kind = 'direct' OR merges.pr_status = 'merged')), \
-             pull.merge_commit, pull.pr_number, pull.pr_url, pull.pr_status, pull.pr_merged_ms \
-             FROM tasks JOIN attempts ON attempts.id = (SELECT newest.id FROM attempts AS newest \
-              WHERE newest.task_id = tasks.id ORDER BY newest.created_ms DESC, newest.id LIMIT 1) \
-             LEFT JOIN runs AS agent ON agent.id = (SELECT newest.id FROM runs AS newest \
-              WHERE newest.attempt_id = attempts.id AND newest.reason = 'codingagent' AND newest.dropped = FALSE \
-              ORDER BY newest.created_ms DESC, newest.id DESC LIMIT 1) \
-             LEFT JOIN merges AS pull ON pull.id = (SELECT newest.id FROM merges AS newest \
-              WHERE newest.attempt_id = attempts.id AND newest.kind = 'pr' \
-              ORDER BY newest.created_ms DESC, newest.id LIMIT 1) \
-             WHERE ",
-            $whose
-        )
-    };
+               WHERE tries.task_id = tasks.id) AS spent)",
+        derived waiting_approvals =
+            "(SELECT COUNT(*) FROM runs JOIN approvals ON approvals.run_id = runs.id \
+             AND approvals.status = 'pending' WHERE runs.attempt_id = attempts.id)",
+        derived queued_draft =
+            "EXISTS (SELECT 1 FROM drafts WHERE drafts.attempt_id = attempts.id AND drafts.queued = TRUE)",
+        derived merged =
+            "EXISTS (SELECT 1 FROM merges WHERE merges.attempt_id = attempts.id \
+             AND (merges.kind = 'direct' OR merges.pr_status = 'merged'))",
+        part pr = "pull": Option<PrInfo>,
+    }
 }
 
-pub(crate) const PROJECT_CARDS: &str =
-    cards!("tasks.project_id = $2 AND tasks.hidden = FALSE ORDER BY tasks.created_ms DESC, tasks.id");
-pub(crate) const TASK_CARD: &str = cards!("tasks.id = $3 AND tasks.project_id = $2 AND tasks.hidden = FALSE");
+/// The agent, or its variant.
+struct OfProfile;
 
-fn card(row: &SqliteRow) -> Read<TaskCard> {
-    let mut cells = Cells::of(row);
-    let (task_id, attempt_id, attempts) = (cells.parse()?, cells.parse()?, cells.take()?);
-    let profile: ProfileId = cells.parse()?;
-    Ok(TaskCard {
-        task_id,
-        attempt_id,
-        attempts,
-        executor: profile.executor,
-        variant: profile.variant,
-        branch: cells.take()?,
-        target_branch: cells.take()?,
-        files_changed: cells.take()?,
-        additions: cells.take()?,
-        deletions: cells.take()?,
-        earlier_changes: cells.take()?,
-        worktree_deleted: cells.take()?,
-        status: row::attempt_status(cells.parse_opt::<RunStatus>()?),
-        parked_until: cells.millis_opt()?,
-        unverified: cells.take()?,
-        setup_required: cells.take()?,
-        open_conflicts: cells.json_opt()?.unwrap_or_default(),
-        commit_error: cells.take()?,
-        running_since: cells.millis_opt()?,
-        // A clock that was set back shortens nobody's time.
-        elapsed_ms: cells.take::<i64>()?.max(0),
-        cost_usd: cells.take::<Option<i64>>()?.map(MicroUsd),
-        waiting_approvals: cells.take()?,
-        queued_draft: cells.take()?,
-        merged: cells.take()?,
-        pr: row::pull_cells(&mut cells)?,
-    })
+impl Reads<Executor> for OfProfile {
+    fn read(row: &Row<'_>, column: &str) -> sqlx::Result<Executor> {
+        row.get::<ProfileId>(column).map(|profile| profile.executor)
+    }
 }
+
+impl Reads<Option<String>> for OfProfile {
+    fn read(row: &Row<'_>, column: &str) -> sqlx::Result<Option<String>> {
+        row.get::<ProfileId>(column).map(|profile| profile.variant)
+    }
+}
+
+/// A clock that was set back shortens nobody's time.
+struct NotNegative;
+
+impl Reads<i64> for NotNegative {
+    fn read(row: &Row<'_>, column: &str) -> sqlx::Result<i64> {
+        row.get::<i64>(column).map(|elapsed| elapsed.max(0))
+    }
+}
+
+/// The newest attempt of a task, its newest agent run and its newest pull request.
+const NEWEST: &str = "FROM tasks JOIN attempts ON attempts.id = (SELECT newest.id FROM attempts AS newest \
+      WHERE newest.task_id = tasks.id ORDER BY newest.created_ms DESC, newest.id LIMIT 1) \
+     LEFT JOIN runs AS agent ON agent.id = (SELECT newest.id FROM runs AS newest \
+      WHERE newest.attempt_id = attempts.id AND newest.reason = 'codingagent' AND newest.dropped = FALSE \
+      ORDER BY newest.created_ms DESC, newest.id DESC LIMIT 1) \
+     LEFT JOIN merges AS pull ON pull.id = (SELECT newest.id FROM merges AS newest \
+      WHERE newest.attempt_id = attempts.id AND newest.kind = 'pr' \
+      ORDER BY newest.created_ms DESC, newest.id LIMIT 1) ";
+/// Takes the current time, and whose cards.
+pub(crate) const PROJECT_CARDS: &str = select!(
+    TaskCard,
+    NEWEST,
+    "WHERE tasks.project_id = $2 AND tasks.hidden = FALSE ORDER BY tasks.created_ms DESC, tasks.id"
+);
+pub(crate) const TASK_CARD: &str =
+    select!(TaskCard, NEWEST, "WHERE tasks.id = $3 AND tasks.project_id = $2 AND tasks.hidden = FALSE");
 
 impl Store {
     /// The cards of the visible tasks of a project that have an attempt, in the order of the task list; or of one task.
@@ -106,11 +116,10 @@ impl Store {
         now: Millis,
     ) -> Result<Vec<TaskCard>> {
         let query = match task {
-            None => bind!(PROJECT_CARDS, now.0, project.to_string()),
-            Some(task) => bind!(TASK_CARD, now.0, project.to_string(), task.to_string()),
+            None => bind!(PROJECT_CARDS, now, project),
+            Some(task) => bind!(TASK_CARD, now, project, task),
         };
-        let rows = query.fetch_all(&mut *self.reader().await?).await?;
-        Ok(rows.iter().map(card).collect::<Read<_>>()?)
+        query.list(&mut *self.reader().await?).await
     }
 }
 
@@ -120,16 +129,11 @@ impl Tx {
         let sql = "UPDATE attempts SET files_changed = $2, additions = $3, deletions = $4 WHERE id = $1 \
              AND (files_changed IS DISTINCT FROM $2 OR additions IS DISTINCT FROM $3 \
              OR deletions IS DISTINCT FROM $4)";
-        let done = bind!(
-            sql,
-            attempt.to_string(),
-            changes.map(|changes| changes.files_changed),
-            changes.map(|changes| changes.additions),
-            changes.map(|changes| changes.deletions),
-        )
-        .execute(self.conn()?)
-        .await?;
-        match done.rows_affected() {
+        let [files, additions, deletions] = match changes {
+            Some(changes) => [changes.files_changed, changes.additions, changes.deletions].map(Some),
+            None => [None; 3],
+        };
+        match bind!(sql, attempt, files, additions, deletions).run(self.conn()?).await? {
             0 => Ok(()),
             _ => self.touch_task_of(attempt).await,
         }

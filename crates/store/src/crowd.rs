@@ -7,20 +7,26 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use forge_types::{Event, Millis, Task};
-use sqlx::AssertSqlSafe;
+use forge_types::{Change, Event, Millis, Task};
 use tokio::sync::{OwnedMutexGuard, oneshot};
 
-use crate::document;
+use crate::cell::json;
+use crate::entity::{Cells, sql, written};
 use crate::error::{Result, StoreError};
 use crate::idempotency::{self, Keyed};
 use crate::log::{self, rows_of};
+use crate::sql::{Query, ToCell};
 use crate::store::{Inner, Store};
+use crate::table::TaskRow;
 use crate::tx::{Tx, Writer};
-use crate::write::json;
 
 /// More in one transaction would keep the others waiting for longer than it saves.
 const BATCH: usize = 32;
+
+/// Tasks together with their documents.
+const INSERT: &str =
+    sql!(Text::EMPTY.add("INSERT INTO tasks (").names::<TaskRow>().add(", document) VALUES "));
+const COLUMNS: usize = written(TaskRow::COLUMNS) + 1;
 
 /// A task, and the key of the request for it if it had one.
 type Made = (Task, Option<Keyed>);
@@ -121,41 +127,29 @@ async fn insert(
 impl Tx {
     /// The whole transaction as one call to the connection's thread.
     async fn create_tasks(&mut self, tasks: &[Made]) -> Result<()> {
-        let created = tasks.iter().map(|(task, _)| document::created(task)).collect::<Result<Vec<_>>>()?;
-        let (events, documents): (Vec<Event>, Vec<String>) = created.into_iter().unzip();
-        let bodies = log::bodies(&events)?;
         let keys: Vec<&Keyed> = tasks.iter().filter_map(|(_, key)| key.as_ref()).collect();
-        let bound = 11 * tasks.len();
+        let bound = COLUMNS * tasks.len();
         let insert_keys = match keys.len() {
             0 => String::new(),
             count => format!("{};", idempotency::insert(bound, count)),
         };
-        let sql = format!(
-            "BEGIN IMMEDIATE; INSERT INTO tasks (id, project_id, title, description, status, parent_attempt_id, hidden, \
-             created_ms, updated_ms, labels, document) VALUES {}; {insert_keys} {}; COMMIT",
-            rows_of(0, tasks.len(), 11),
-            log::insert_events(bound + idempotency::COLUMNS * keys.len(), events.len()),
-        );
-        let mut query = sqlx::query_scalar(AssertSqlSafe(sql));
-        for ((task, _), document) in tasks.iter().zip(&documents) {
-            query = query
-                .bind(task.id.to_string())
-                .bind(task.project_id.to_string())
-                .bind(&task.title)
-                .bind(&task.description)
-                .bind(task.status.as_str())
-                .bind(task.parent_task_attempt.map(|id| id.to_string()))
-                .bind(false)
-                .bind(task.created_at.0)
-                .bind(task.updated_at.0)
-                .bind(json(&task.labels)?)
-                .bind(document);
+        let mut query = Query::new(format!(
+            "BEGIN IMMEDIATE; {INSERT}{}; {insert_keys} {}; COMMIT",
+            rows_of(0, tasks.len(), COLUMNS),
+            log::insert_events(bound + idempotency::COLUMNS * keys.len(), tasks.len()),
+        ));
+        let mut events = Vec::with_capacity(tasks.len());
+        for (task, _) in tasks {
+            let row = TaskRow::new(task, false);
+            row.write(&mut query)?;
+            query.put(json(&row.task)?.to_cell());
+            events.push(Event::Task { change: Change::Created, task: row.task, hidden: false });
         }
-        for row in keys {
-            query = query.bind(&row.key).bind(&row.route).bind(&row.fingerprint);
-            query = query.bind(&row.effect).bind(&row.answer).bind(row.created_at.0);
+        for key in keys {
+            key.write(&mut query)?;
         }
-        let query = log::bind_events(query, &events, &bodies, Millis::now());
+        let bodies = log::bodies(&events)?;
+        log::bind_events(&mut query, &events, &bodies, Millis::now());
         self.run_whole(query, events, &bodies).await
     }
 }

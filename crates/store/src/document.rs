@@ -3,12 +3,13 @@
 //! Invariant: after every commit the document of a task is the JSON of its summary. When the format of that JSON
 //! differs from the one that wrote the database, every document is written again at opening.
 
-use forge_types::{Change, Event, Millis, ProjectId, Task, TaskId, TaskStatus, TaskSummary};
-use sqlx::SqliteConnection;
+use forge_types::{Millis, ProjectId, Task, TaskId, TaskStatus, TaskSummary};
 
+use crate::cell::json;
 use crate::error::Result;
-use crate::row::{self, task_columns};
-use crate::write::fresh_summary;
+use crate::query;
+use crate::sql::{Conn, bind};
+use crate::table::TaskRow;
 
 /// Separates two documents of a block. Our JSON objects contain no bare newline, so a block can be split again, and
 /// unsplit it is the inside of a JSON array.
@@ -44,45 +45,26 @@ impl TaskBlock {
     }
 }
 
-pub(crate) fn of(task: &TaskSummary) -> Result<String> {
-    Ok(serde_json::to_string(task).map_err(|error| sqlx::Error::Encode(error.into()))?)
-}
-
-/// The event of a new task, and its document.
-pub(crate) fn created(task: &Task) -> Result<(Event, String)> {
-    let task = fresh_summary(task);
-    let json = of(&task)?;
-    Ok((Event::Task { change: Change::Created, task, hidden: false }, json))
-}
-
-pub(crate) async fn write(conn: &mut SqliteConnection, task: &TaskSummary) -> Result<()> {
-    let update = sqlx::query("UPDATE tasks SET document = $2 WHERE id = $1");
-    update.bind(task.task.id.to_string()).bind(of(task)?).execute(conn).await?;
-    Ok(())
+pub(crate) async fn write(conn: &mut Conn, task: &TaskSummary) -> Result<()> {
+    bind!("UPDATE tasks SET document = $2 WHERE id = $1", task.task.id, json(task)?).run(conn).await.map(drop)
 }
 
 /// Writes every document again when this version would write them differently.
-pub(crate) async fn renew(conn: &mut SqliteConnection) -> Result<()> {
+pub(crate) async fn renew(conn: &mut Conn) -> Result<()> {
     const KEY: &str = "task_document";
     let form = form()?;
-    let known: Option<String> = sqlx::query_scalar("SELECT value FROM meta WHERE key = $1")
-        .bind(KEY)
-        .fetch_optional(&mut *conn)
-        .await?;
-    if known.as_deref() == Some(&form) {
+    if query::meta(conn, KEY).await?.as_ref() == Some(&form) {
         return Ok(());
     }
-    sqlx::query("BEGIN IMMEDIATE").execute(&mut *conn).await?;
-    let ids: Vec<String> = sqlx::query_scalar("SELECT id FROM tasks").fetch_all(&mut *conn).await?;
-    for id in ids {
-        let select = concat!("SELECT ", task_columns!(), " FROM tasks WHERE id = $1");
-        let row = sqlx::query(select).bind(id).fetch_one(&mut *conn).await?;
-        write(conn, &row::summary(&row)?).await?;
+    bind!("BEGIN IMMEDIATE").run(conn).await?;
+    for id in bind!("SELECT id FROM tasks").values::<TaskId>(conn).await? {
+        if let Some(task) = query::task_summary(conn, id).await? {
+            write(conn, &task).await?;
+        }
     }
     let put = "INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = $2";
-    sqlx::query(put).bind(KEY).bind(form).execute(&mut *conn).await?;
-    sqlx::query("COMMIT").execute(conn).await?;
-    Ok(())
+    bind!(put, KEY, form).run(conn).await?;
+    bind!("COMMIT").run(conn).await.map(drop)
 }
 
 /// The document of a task that never changes: it differs exactly when the format does.
@@ -99,5 +81,5 @@ fn form() -> Result<String> {
         updated_at: Millis(0),
         labels: Vec::new(),
     };
-    of(&fresh_summary(&task))
+    Ok(json(&TaskRow::new(&task, false).task)?)
 }

@@ -4,18 +4,16 @@
 //! event.
 
 use forge_types::{AttemptId, Draft, DraftKind};
-use sqlx::SqliteConnection;
 
+use crate::entity::select;
 use crate::error::Result;
-use crate::query;
-use crate::row::{self, draft_columns, draft_word};
+use crate::sql::{Conn, bind};
 use crate::store::Store;
 use crate::tx::Tx;
 
-const DRAFT: &str =
-    concat!("SELECT ", draft_columns!(), " FROM drafts WHERE drafts.attempt_id = $1 AND drafts.kind = $2");
+const DRAFT: &str = select!(Draft, "FROM drafts WHERE drafts.attempt_id = $1 AND drafts.kind = $2");
 // Spelled as in the index, or SQLite would not use it.
-const WAITING: &str = concat!("SELECT ", draft_columns!(), " FROM drafts WHERE queued = 1 OR sending = 1");
+const WAITING: &str = select!(Draft, "FROM drafts WHERE queued = 1 OR sending = 1");
 
 impl Store {
     pub async fn draft(&self, attempt: AttemptId, kind: DraftKind) -> Result<Option<Draft>> {
@@ -24,7 +22,7 @@ impl Store {
 
     /// Drafts that are queued, or were being sent when the last server died.
     pub async fn waiting_drafts(&self) -> Result<Vec<Draft>> {
-        query::all(&mut *self.reader().await?, WAITING, row::draft).await
+        bind!(WAITING).list(&mut *self.reader().await?).await
     }
 }
 
@@ -34,8 +32,6 @@ impl Tx {
     }
 }
 
-async fn draft(conn: &mut SqliteConnection, attempt: AttemptId, kind: DraftKind) -> Result<Option<Draft>> {
-    let query = sqlx::query(DRAFT).bind(attempt.to_string()).bind(draft_word(kind));
-    let row = query.fetch_optional(conn).await?;
-    Ok(row.as_ref().map(row::draft).transpose()?)
+async fn draft(conn: &mut Conn, attempt: AttemptId, kind: DraftKind) -> Result<Option<Draft>> {
+    bind!(DRAFT, attempt, kind).find(conn).await
 }

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use forge_types::{MergeId, Millis, ProjectId};
 
 use crate::error::Result;
+use crate::sql::{Row, bind};
 use crate::store::Store;
 use crate::tx::Tx;
-use crate::write::bind;
 
 /// The kinds of things that are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,21 +59,18 @@ impl Imported {
 
 impl Store {
     pub async fn imported(&self, source: &str) -> Result<Imported> {
-        let rows: Vec<(String, String, String, Option<String>, i64)> =
-            sqlx::query_as("SELECT kind, key, id, seen, at_ms FROM imports WHERE source = $1")
-                .bind(source)
-                .fetch_all(&mut *self.reader().await?)
-                .await?;
-        let read = |(kind, key, id, seen, at)| ((kind, key), Noted { id, seen, at: Millis(at) });
-        Ok(Imported(rows.into_iter().map(read).collect()))
+        let sql = "SELECT kind, key, id, seen, at_ms FROM imports WHERE source = $1";
+        let read = |row: &Row<'_>| {
+            let noted = Noted { id: row.get("id")?, seen: row.get("seen")?, at: row.get("at_ms")? };
+            Ok(((row.get("kind")?, row.get("key")?), noted))
+        };
+        let rows = bind!(sql, source).all(&mut *self.reader().await?, read).await?;
+        Ok(Imported(rows.into_iter().collect()))
     }
 
     pub async fn has_merge(&self, id: MergeId) -> Result<bool> {
-        let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM merges WHERE id = $1")
-            .bind(id.to_string())
-            .fetch_optional(&mut *self.reader().await?)
-            .await?;
-        Ok(found.is_some())
+        let sql = "SELECT EXISTS (SELECT 1 FROM merges WHERE id = $1)";
+        bind!(sql, id).value(&mut *self.reader().await?).await
     }
 }
 
@@ -86,20 +83,12 @@ impl Tx {
         noted: &Noted,
         project: ProjectId,
     ) -> Result<()> {
-        bind!(
-            "INSERT INTO imports (source, kind, key, id, project_id, seen, at_ms) \
+        let sql = "INSERT INTO imports (source, kind, key, id, project_id, seen, at_ms) \
              VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (source, kind, key) DO UPDATE SET id = excluded.id, \
-             project_id = excluded.project_id, seen = excluded.seen, at_ms = excluded.at_ms",
-            source,
-            kind.as_str(),
-            key,
-            &noted.id,
-            project.to_string(),
-            &noted.seen,
-            noted.at.0,
-        )
-        .execute(self.conn()?)
-        .await?;
-        Ok(())
+             project_id = excluded.project_id, seen = excluded.seen, at_ms = excluded.at_ms";
+        bind!(sql, source, kind.as_str(), key, noted.id, project, noted.seen, noted.at)
+            .run(self.conn()?)
+            .await
+            .map(drop)
     }
 }

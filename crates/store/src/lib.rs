@@ -4,7 +4,8 @@
 //! Invariant: state and its events change in one transaction, and events are published in the order of their commits,
 //! so a snapshot plus the events after its number is the current state.
 //!
-//! Statements keep to what SQLite and PostgreSQL share; PRAGMAs and migrations live in `open` and `migrations/`.
+//! `sql` is the door to the driver, `entity` makes the statements of a table from its columns. Statements keep to what
+//! SQLite and PostgreSQL share, with the exceptions that ADR 3 lists.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -13,6 +14,7 @@ mod alert;
 mod approval;
 mod calls;
 mod card;
+mod cell;
 mod copy;
 mod create;
 mod crowd;
@@ -20,6 +22,7 @@ mod delivery;
 mod dispatch;
 mod document;
 mod draft;
+mod entity;
 mod error;
 mod file;
 mod idempotency;
@@ -35,8 +38,9 @@ mod query;
 mod rebase;
 mod remove;
 mod ring;
-mod row;
+mod sql;
 mod store;
+mod table;
 mod tag;
 mod touched;
 mod tx;

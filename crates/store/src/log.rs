@@ -5,16 +5,15 @@
 
 use std::sync::{Arc, PoisonError};
 
-use forge_types::{Event, EventRecord, Millis};
-use sqlx::query::QueryScalar;
-use sqlx::sqlite::SqliteArguments;
-use sqlx::{AssertSqlSafe, Sqlite, SqliteConnection};
+use forge_types::{AttemptId, Event, EventRecord, Millis, ProjectId};
 use tokio::sync::watch;
 
+use crate::cell::json;
 use crate::error::Result;
+use crate::query;
 use crate::ring::Sized;
+use crate::sql::{Conn, Query, Row, ToCell, bind};
 use crate::store::{Inner, Store};
-use crate::{query, row};
 
 /// Deleting more at once would keep writers waiting.
 const PRUNE_STEP: i64 = 5000;
@@ -28,7 +27,7 @@ impl Store {
     /// Number of the oldest event that has not been pruned; that of the next one when there is none.
     pub async fn oldest_seq(&self) -> Result<i64> {
         let oldest: Option<i64> =
-            sqlx::query_scalar("SELECT MIN(seq) FROM events").fetch_one(&self.0.readers).await?;
+            bind!("SELECT MIN(seq) FROM events").value(&mut *self.reader().await?).await?;
         Ok(oldest.unwrap_or_else(|| self.latest_seq() + 1))
     }
 
@@ -52,12 +51,9 @@ impl Store {
             return Ok(recent);
         }
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = sqlx::query("SELECT seq, body FROM events WHERE seq > $1 ORDER BY seq LIMIT $2")
-            .bind(seq)
-            .bind(limit)
-            .fetch_all(&self.0.readers)
-            .await?;
-        Ok(rows.iter().map(|row| row::event(row).map(Arc::new)).collect::<sqlx::Result<_>>()?)
+        let sql = "SELECT seq, body FROM events WHERE seq > $1 ORDER BY seq LIMIT $2";
+        let rows = bind!(sql, seq, limit).all(&mut *self.reader().await?, sized_event).await?;
+        Ok(rows.into_iter().map(|(record, _)| record).collect())
     }
 
     /// Deletes all but the newest events and returns how many. The newest one always stays: it holds the count.
@@ -67,13 +63,12 @@ impl Store {
             let mut tx = self.begin().await?;
             let conn = tx.conn()?;
             let last = query::newest_seq(conn).await?.saturating_sub(keep_newest.max(1));
-            let oldest: Option<i64> =
-                sqlx::query_scalar("SELECT MIN(seq) FROM events").fetch_one(&mut *conn).await?;
+            let oldest: Option<i64> = bind!("SELECT MIN(seq) FROM events").value(conn).await?;
             let Some(oldest) = oldest.filter(|oldest| *oldest <= last) else { return Ok(pruned) };
             let until = last.min(oldest + PRUNE_STEP - 1);
-            let done = sqlx::query("DELETE FROM events WHERE seq <= $1").bind(until).execute(conn).await?;
+            let done = bind!("DELETE FROM events WHERE seq <= $1", until).run(conn).await?;
             tx.commit().await?;
-            pruned += done.rows_affected();
+            pruned += done;
         }
     }
 }
@@ -93,12 +88,8 @@ impl Inner {
 const CHUNK: usize = 64;
 
 /// Writes the events and commits. COMMIT goes with the last statement, which saves a round trip to the connection's
-/// thread; it is the one place where a statement is not also PostgreSQL's.
-pub(crate) async fn append(
-    conn: &mut SqliteConnection,
-    events: Vec<Event>,
-    at: Millis,
-) -> Result<Vec<Sized>> {
+/// thread.
+pub(crate) async fn append(conn: &mut Conn, events: Vec<Event>, at: Millis) -> Result<Vec<Sized>> {
     let mut records = Vec::with_capacity(events.len());
     let mut events = events.into_iter().peekable();
     while events.peek().is_some() {
@@ -110,27 +101,29 @@ pub(crate) async fn append(
 }
 
 async fn append_chunk(
-    conn: &mut SqliteConnection,
+    conn: &mut Conn,
     events: Vec<Event>,
     at: Millis,
     end: &str,
     records: &mut Vec<Sized>,
 ) -> Result<()> {
     let bodies = bodies(&events)?;
-    let sql = format!("{}{end}", insert_events(0, events.len()));
-    let query = bind_events(sqlx::query_scalar(AssertSqlSafe(sql)), &events, &bodies, at);
+    let mut query = Query::new(format!("{}{end}", insert_events(0, events.len())));
+    bind_events(&mut query, &events, &bodies, at);
     // All rows, not one: reading stops at a first row, and then COMMIT would not be reached.
-    let seqs: Vec<i64> = query.fetch_all(conn).await?;
+    let seqs = query.values(conn).await?;
     records.extend(number(seqs, events, &bodies)?);
     Ok(())
 }
 
-/// A statement that returns numbers.
-pub(crate) type Numbers<'q> = QueryScalar<'q, Sqlite, i64, SqliteArguments>;
+/// `seq, body` of the log: an event with the size of its body.
+pub(crate) fn sized_event(row: &Row<'_>) -> sqlx::Result<Sized> {
+    let (seq, body) = (row.get("seq")?, row.cell("body")?);
+    Ok((Arc::new(EventRecord { seq, event: body.json()? }), body.text()?.len()))
+}
 
 pub(crate) fn bodies(events: &[Event]) -> Result<Vec<String>> {
-    let bodies = events.iter().map(serde_json::to_string).collect::<std::result::Result<_, _>>();
-    Ok(bodies.map_err(|error| sqlx::Error::Encode(error.into()))?)
+    Ok(events.iter().map(json).collect::<sqlx::Result<_>>()?)
 }
 
 /// The statement that writes this many events, its placeholders numbered from `first` on.
@@ -139,17 +132,13 @@ pub(crate) fn insert_events(first: usize, count: usize) -> String {
     format!("INSERT INTO events (at_ms, kind, project_id, attempt_id, body) VALUES {rows} RETURNING seq")
 }
 
-pub(crate) fn bind_events<'q>(
-    mut query: Numbers<'q>,
-    events: &[Event],
-    bodies: &'q [String],
-    at: Millis,
-) -> Numbers<'q> {
+pub(crate) fn bind_events(query: &mut Query, events: &[Event], bodies: &[String], at: Millis) {
     for (event, body) in events.iter().zip(bodies) {
         let (kind, project, attempt) = label(event);
-        query = query.bind(at.0).bind(kind).bind(project).bind(attempt).bind(body);
+        for value in [at.to_cell(), kind.to_cell(), project.to_cell(), attempt.to_cell(), body.to_cell()] {
+            query.put(value);
+        }
     }
-    query
 }
 
 /// Rows get their numbers in the order of VALUES, but may be returned in another.
@@ -180,23 +169,17 @@ pub(crate) fn rows_of(first: usize, rows: usize, columns: usize) -> String {
 }
 
 /// The columns of an event besides its body: kind, project and attempt, as far as the event names them.
-fn label(event: &Event) -> (&'static str, Option<String>, Option<String>) {
+fn label(event: &Event) -> (&'static str, Option<ProjectId>, Option<AttemptId>) {
     match event {
-        Event::Project { project, .. } => ("project", Some(project.id.to_string()), None),
-        Event::ProjectRemoved { id } => ("project_removed", Some(id.to_string()), None),
-        Event::Task { task, .. } => ("task", Some(task.task.project_id.to_string()), None),
-        Event::TaskRemoved { project_id, .. } => ("task_removed", Some(project_id.to_string()), None),
-        Event::AttemptCreated { id, project_id, .. } => {
-            ("attempt_created", Some(project_id.to_string()), Some(id.to_string()))
-        }
-        Event::AttemptRemoved { id, project_id, .. } => {
-            ("attempt_removed", Some(project_id.to_string()), Some(id.to_string()))
-        }
-        Event::Run { run, .. } => ("run", None, run.owner.attempt().map(|id| id.to_string())),
-        Event::RunRemoved { attempt_id, .. } => ("run_removed", None, attempt_id.map(|id| id.to_string())),
-        Event::Draft { attempt_id, project_id, .. } => {
-            ("draft", Some(project_id.to_string()), Some(attempt_id.to_string()))
-        }
+        Event::Project { project, .. } => ("project", Some(project.id), None),
+        Event::ProjectRemoved { id } => ("project_removed", Some(*id), None),
+        Event::Task { task, .. } => ("task", Some(task.task.project_id), None),
+        Event::TaskRemoved { project_id, .. } => ("task_removed", Some(*project_id), None),
+        Event::AttemptCreated { id, project_id, .. } => ("attempt_created", Some(*project_id), Some(*id)),
+        Event::AttemptRemoved { id, project_id, .. } => ("attempt_removed", Some(*project_id), Some(*id)),
+        Event::Run { run, .. } => ("run", None, run.owner.attempt()),
+        Event::RunRemoved { attempt_id, .. } => ("run_removed", None, *attempt_id),
+        Event::Draft { attempt_id, project_id, .. } => ("draft", Some(*project_id), Some(*attempt_id)),
         Event::Approval { .. } => ("approval", None, None),
         Event::Worker { .. } => ("worker", None, None),
         Event::WorkerRemoved { .. } => ("worker_removed", None, None),

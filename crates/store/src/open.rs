@@ -1,8 +1,7 @@
 //! Opening a database: settings, the check of SQLite's version, migrations.
 //!
 //! Invariant: a database written by a newer Forge is read but not written, and after `connect` returns the schema is
-//! the newest one. A start that was killed, at whatever moment, never prevents a later one from opening it. PRAGMAs and
-//! migrations are the only SQL that belongs to SQLite alone.
+//! the newest one. A start that was killed, at whatever moment, never prevents a later one from opening it.
 
 use std::path::Path;
 use std::time::Duration;

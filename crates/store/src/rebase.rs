@@ -4,9 +4,10 @@
 //! whether the rebase was completed or aborted.
 
 use forge_types::{AttemptId, Millis};
-use sqlx::{Row, SqliteConnection};
 
+use crate::entity::{entity, select};
 use crate::error::Result;
+use crate::sql::bind;
 use crate::{Store, Tx};
 
 /// The target branch an attempt gets when its rebase completes.
@@ -21,42 +22,24 @@ pub struct PendingRebase {
     pub started_at: Millis,
 }
 
-async fn find(conn: &mut SqliteConnection, id: AttemptId) -> Result<Option<PendingRebase>> {
-    let sql = "SELECT target_branch, tip, onto, started_ms FROM rebases WHERE attempt_id = $1";
-    let Some(row) = sqlx::query(sql).bind(id.to_string()).fetch_optional(conn).await? else {
-        return Ok(None);
-    };
-    Ok(Some(PendingRebase {
-        attempt_id: id,
-        target_branch: row.try_get(0)?,
-        tip: row.try_get(1)?,
-        onto: row.try_get(2)?,
-        started_at: Millis(row.try_get(3)?),
-    }))
+entity! {
+    rebases: PendingRebase { key attempt_id, set target_branch, set tip, set onto, set started_at = "started_ms" }
 }
 
 impl Store {
     pub async fn pending_rebase(&self, attempt: AttemptId) -> Result<Option<PendingRebase>> {
-        find(&mut *self.reader().await?, attempt).await
+        let sql = select!(PendingRebase, "FROM rebases WHERE attempt_id = $1");
+        bind!(sql, attempt).find(&mut *self.reader().await?).await
     }
 }
 
 impl Tx {
     /// Replaces an earlier one.
     pub async fn put_pending_rebase(&mut self, rebase: &PendingRebase) -> Result<()> {
-        let sql = "INSERT INTO rebases (attempt_id, target_branch, tip, onto, started_ms) \
-             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (attempt_id) DO UPDATE SET \
-             target_branch = excluded.target_branch, tip = excluded.tip, onto = excluded.onto, \
-             started_ms = excluded.started_ms";
-        let query = sqlx::query(sql).bind(rebase.attempt_id.to_string()).bind(&rebase.target_branch);
-        let query = query.bind(&rebase.tip).bind(&rebase.onto).bind(rebase.started_at.0);
-        query.execute(self.conn()?).await?;
-        Ok(())
+        self.put(rebase).await
     }
 
     pub async fn delete_pending_rebase(&mut self, attempt: AttemptId) -> Result<()> {
-        let sql = "DELETE FROM rebases WHERE attempt_id = $1";
-        sqlx::query(sql).bind(attempt.to_string()).execute(self.conn()?).await?;
-        Ok(())
+        bind!("DELETE FROM rebases WHERE attempt_id = $1", attempt).run(self.conn()?).await.map(drop)
     }
 }

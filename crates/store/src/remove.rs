@@ -4,10 +4,9 @@
 //! delete, so that each removed entity gets its event.
 
 use forge_types::{AttemptId, ProjectId, RunId, TaskId};
-use sqlx::sqlite::SqliteRow;
 
 use crate::error::Result;
-use crate::row;
+use crate::sql::{Row, bind};
 use crate::touched::Home;
 use crate::tx::Tx;
 
@@ -31,31 +30,35 @@ const PROJECT_CHILDREN: &str = "SELECT tasks.id FROM tasks \
      JOIN tasks AS parents ON parents.id = attempts.task_id \
      WHERE parents.project_id = $1 AND tasks.project_id <> $1";
 
+fn run(row: &Row<'_>) -> sqlx::Result<(RunId, Option<AttemptId>)> {
+    Ok((row.get("id")?, row.get("attempt_id")?))
+}
+
+fn attempt(row: &Row<'_>) -> sqlx::Result<(AttemptId, TaskId)> {
+    Ok((row.get("id")?, row.get("task_id")?))
+}
+
 impl Tx {
     /// With its attempts, runs, merges and drafts. Returns whether there was one.
     pub async fn delete_task(&mut self, id: TaskId) -> Result<bool> {
-        let key = id.to_string();
-        let runs = self.collect(TASK_RUNS, &key, row::id_pair).await?;
-        let attempts = self.collect(TASK_ATTEMPTS, &key, row::id_pair).await?;
-        let children = self.collect(TASK_CHILDREN, &key, row::id).await?;
+        let runs = bind!(TASK_RUNS, id).all(self.conn()?, run).await?;
+        let attempts = bind!(TASK_ATTEMPTS, id).all(self.conn()?, attempt).await?;
+        let children = bind!(TASK_CHILDREN, id).values(self.conn()?).await?;
         let sql = "DELETE FROM tasks WHERE id = $1 RETURNING project_id";
-        let Some(row) = sqlx::query(sql).bind(key).fetch_optional(self.conn()?).await? else {
+        let Some(project) = bind!(sql, id).one(self.conn()?, |row| row.get("project_id")).await? else {
             return Ok(false);
         };
-        let project = row::id(&row)?;
         self.note_removed(project, runs, attempts, vec![id], children);
         Ok(true)
     }
 
     /// With its tasks and errands and everything that depends on them. Returns whether there was one.
     pub async fn delete_project(&mut self, id: ProjectId) -> Result<bool> {
-        let key = id.to_string();
-        let runs = self.collect(PROJECT_RUNS, &key, row::id_pair).await?;
-        let attempts = self.collect(PROJECT_ATTEMPTS, &key, row::id_pair).await?;
-        let tasks = self.collect(PROJECT_TASKS, &key, row::id).await?;
-        let children = self.collect(PROJECT_CHILDREN, &key, row::id).await?;
-        let done = sqlx::query("DELETE FROM projects WHERE id = $1").bind(key).execute(self.conn()?).await?;
-        if done.rows_affected() == 0 {
+        let runs = bind!(PROJECT_RUNS, id).all(self.conn()?, run).await?;
+        let attempts = bind!(PROJECT_ATTEMPTS, id).all(self.conn()?, attempt).await?;
+        let tasks = bind!(PROJECT_TASKS, id).values(self.conn()?).await?;
+        let children = bind!(PROJECT_CHILDREN, id).values(self.conn()?).await?;
+        if bind!("DELETE FROM projects WHERE id = $1", id).run(self.conn()?).await? == 0 {
             return Ok(false);
         }
         self.note_removed(id, runs, attempts, tasks, children);
@@ -63,22 +66,12 @@ impl Tx {
         Ok(true)
     }
 
-    async fn collect<T>(
-        &mut self,
-        sql: &'static str,
-        key: &str,
-        map: fn(&SqliteRow) -> sqlx::Result<T>,
-    ) -> Result<Vec<T>> {
-        let rows = sqlx::query(sql).bind(key).fetch_all(self.conn()?).await?;
-        Ok(rows.iter().map(map).collect::<sqlx::Result<_>>()?)
-    }
-
     /// Leaves before branches; orphaned children are shown again without their parent.
     fn note_removed(
         &mut self,
         project: ProjectId,
         runs: Vec<(RunId, Option<AttemptId>)>,
-        attempts: Vec<(AttemptId, Option<TaskId>)>,
+        attempts: Vec<(AttemptId, TaskId)>,
         tasks: Vec<TaskId>,
         children: Vec<TaskId>,
     ) {
@@ -86,7 +79,6 @@ impl Tx {
             self.touched.run_removed(run, attempt);
         }
         for (attempt, task) in attempts {
-            let Some(task) = task else { continue };
             self.touched.attempt_removed(attempt, Home { task, project });
         }
         for task in tasks {

@@ -13,18 +13,18 @@ use forge_types::{
     RunId, Task, TaskId, TaskSummary,
 };
 use futures_util::{Stream, StreamExt, stream};
-use sqlx::pool::PoolConnection;
-use sqlx::{Sqlite, SqlitePool, Transaction};
 use tokio::sync::{OwnedMutexGuard, mpsc, watch};
 use tokio::time::timeout;
 
 use crate::crowd::Crowd;
 use crate::document::TaskBlock;
+use crate::entity::select;
 use crate::error::Result;
 use crate::file::Files;
 use crate::ring::Ring;
+use crate::sql::{Pool, Query, Reader, Row, Snapshot, bind};
 use crate::tx::{Tx, Writer};
-use crate::{open, query, row};
+use crate::{open, query};
 
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Far longer than any transaction takes; a caller that waits this long has found a bug.
@@ -37,7 +37,7 @@ pub struct Store(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) writer: Arc<tokio::sync::Mutex<Writer>>,
     pub(crate) crowd: Crowd,
-    pub(crate) readers: SqlitePool,
+    pub(crate) readers: Pool,
     pub(crate) files: Files,
     pub(crate) ring: Mutex<Ring>,
     pub(crate) latest: watch::Sender<i64>,
@@ -115,22 +115,29 @@ impl Store {
         Ok(turn.map_err(|_| sqlx::Error::PoolTimedOut)?)
     }
 
-    pub(crate) async fn reader(&self) -> Result<PoolConnection<Sqlite>> {
+    pub(crate) async fn reader(&self) -> Result<Reader> {
         Ok(self.0.readers.acquire().await?)
     }
 
-    pub(crate) async fn snapshot(&self) -> Result<Transaction<'static, Sqlite>> {
+    pub(crate) async fn snapshot(&self) -> Result<Snapshot> {
         Ok(self.0.readers.begin().await?)
     }
 
     /// Newest first.
     pub async fn projects(&self) -> Result<Vec<Project>> {
-        query::projects(&mut *self.reader().await?).await
+        bind!(query::PROJECTS).list(&mut *self.reader().await?).await
     }
 
     /// How many visible tasks each project has in each status; projects without tasks are left out.
     pub async fn task_counts(&self) -> Result<HashMap<ProjectId, BTreeMap<String, i64>>> {
-        query::task_counts(&mut *self.reader().await?).await
+        let read = |row: &Row<'_>| Ok((row.get("project_id")?, row.get("status")?, row.get("count")?));
+        let mut counts: HashMap<ProjectId, BTreeMap<String, i64>> = HashMap::new();
+        for (project, status, count) in
+            bind!(query::TASK_COUNTS).all(&mut *self.reader().await?, read).await?
+        {
+            counts.entry(project).or_default().insert(status, count);
+        }
+        Ok(counts)
     }
 
     pub async fn project(&self, id: ProjectId) -> Result<Option<Project>> {
@@ -138,7 +145,8 @@ impl Store {
     }
 
     pub async fn project_by_path(&self, path: &str) -> Result<Option<Project>> {
-        query::project_by_path(&mut *self.reader().await?, path).await
+        let sql = select!(Project, "FROM projects WHERE git_repo_path = $1");
+        bind!(sql, path).find(&mut *self.reader().await?).await
     }
 
     /// Visible tasks, newest first, read a thousand at a time and one block ahead of the consumer. A slow consumer
@@ -207,29 +215,31 @@ impl Store {
 
     /// Tasks that this attempt spawned, newest first.
     pub async fn child_tasks(&self, parent: AttemptId) -> Result<Vec<Task>> {
-        query::child_tasks(&mut *self.reader().await?, parent).await
+        bind!(query::CHILD_TASKS, parent).list(&mut *self.reader().await?).await
     }
 
     /// Attempts of one task or of all, newest first.
     pub async fn attempts(&self, task: Option<TaskId>, page: Page) -> Result<Vec<Attempt>> {
         let of = task.map_or(AttemptsOf::All, AttemptsOf::Task);
-        query::attempts(&mut *self.reader().await?, of, page, row::attempt).await
+        query::attempts(&mut *self.reader().await?, of, page).await
     }
 
     /// Attempts with the titles of their tasks, newest first.
     pub async fn listed_attempts(&self, of: AttemptsOf, page: Page) -> Result<Vec<ListedAttempt>> {
-        query::attempts(&mut *self.reader().await?, of, page, row::listed_attempt).await
+        query::attempts(&mut *self.reader().await?, of, page).await
     }
 
     /// The newest attempt of each task that has one.
     pub async fn latest_attempts(&self, project: ProjectId) -> Result<HashMap<TaskId, Attempt>> {
-        query::latest_attempts(&mut *self.reader().await?, project).await
+        let attempts: Vec<Attempt> =
+            bind!(query::LATEST_ATTEMPTS, project).list(&mut *self.reader().await?).await?;
+        Ok(attempts.into_iter().map(|attempt| (attempt.task_id, attempt)).collect())
     }
 
     /// Newest first.
     pub async fn project_attempts(&self, project: ProjectId) -> Result<Vec<Attempt>> {
         let of = AttemptsOf::Project(project);
-        query::attempts(&mut *self.reader().await?, of, Page::default(), row::attempt).await
+        query::attempts(&mut *self.reader().await?, of, Page::default()).await
     }
 
     pub async fn attempt(&self, id: AttemptId) -> Result<Option<Attempt>> {
@@ -238,12 +248,17 @@ impl Store {
 
     /// The newest attempt that works in this directory.
     pub async fn attempt_by_path(&self, container_ref: &str) -> Result<Option<Attempt>> {
-        query::attempt_by_path(&mut *self.reader().await?, container_ref).await
+        bind!(query::ATTEMPT_BY_PATH, container_ref).find(&mut *self.reader().await?).await
     }
 
-    /// The newest attempt in the innermost of a directory and those above it.
+    /// The newest attempt in the innermost of a directory and those above it; above the first only worktrees count.
     pub async fn attempt_around(&self, places: &[String]) -> Result<Option<Attempt>> {
-        query::attempt_around(&mut *self.reader().await?, places).await
+        let mut query = Query::new(select!(Attempt, "FROM attempts WHERE attempts.container_ref IN ("));
+        query.push_list(places).push(") AND (attempts.use_worktree = TRUE OR attempts.container_ref = ");
+        query.push_bind(&places.first()).push(
+            ") ORDER BY LENGTH(attempts.container_ref) DESC, attempts.created_ms DESC, attempts.id LIMIT 1",
+        );
+        query.find(&mut *self.reader().await?).await
     }
 
     /// Oldest first.
@@ -262,36 +277,42 @@ impl Store {
 
     /// Every run that has not ended, oldest first: what recovery after a restart handles.
     pub async fn open_runs(&self) -> Result<Vec<Run>> {
-        query::open_runs(&mut *self.reader().await?).await
+        bind!(query::OPEN_RUNS).list(&mut *self.reader().await?).await
     }
 
     /// Oldest first.
     pub async fn parked_runs(&self) -> Result<Vec<Run>> {
-        query::parked_runs(&mut *self.reader().await?).await
+        bind!(query::PARKED_RUNS).list(&mut *self.reader().await?).await
     }
 
     /// Newest first.
     pub async fn errands(&self, project: Option<ProjectId>) -> Result<Vec<Errand>> {
-        query::errands(&mut *self.reader().await?, project).await
+        let query = match project {
+            Some(project) => bind!(query::PROJECT_ERRANDS, project),
+            None => bind!(query::ERRANDS),
+        };
+        query.list(&mut *self.reader().await?).await
     }
 
     pub async fn errand(&self, id: ErrandId) -> Result<Option<Errand>> {
-        query::errand(&mut *self.reader().await?, id).await
+        bind!(select!(Errand, "FROM errands WHERE id = $1"), id).find(&mut *self.reader().await?).await
     }
 
     /// Newest first.
     pub async fn merges(&self, attempt: AttemptId) -> Result<Vec<Merge>> {
-        query::merges(&mut *self.reader().await?, attempt).await
+        bind!(query::MERGES, attempt).list(&mut *self.reader().await?).await
     }
 
     /// Attempts with their own worktree, no open run, and nothing done or changed since `before`.
     pub async fn idle_attempts(&self, before: Millis) -> Result<Vec<Attempt>> {
-        query::idle_attempts(&mut *self.reader().await?, before).await
+        bind!(query::IDLE_ATTEMPTS, before).list(&mut *self.reader().await?).await
     }
 
     /// Attempts with work that could not be committed.
     pub async fn uncommitted_attempts(&self) -> Result<Vec<AttemptId>> {
-        query::uncommitted_attempts(&mut *self.reader().await?).await
+        let sql = "SELECT DISTINCT attempt_id FROM runs WHERE commit_error IS NOT NULL AND dropped = FALSE";
+        let ids: Vec<Option<AttemptId>> = bind!(sql).values(&mut *self.reader().await?).await?;
+        Ok(ids.into_iter().flatten().collect())
     }
 
     pub async fn meta(&self, key: &str) -> Result<Option<String>> {

@@ -7,17 +7,18 @@
 use std::sync::Arc;
 
 use forge_types::{
-    Attempt, AttemptId, ErrandId, Event, Millis, Project, ProjectId, Run, RunId, Task, TaskId, TaskSummary,
+    Attempt, AttemptId, ErrandId, Event, Millis, Project, ProjectId, Run, RunId, Task, TaskId,
 };
-use sqlx::{Connection, SqliteConnection};
+use sqlx::Connection;
 use tokio::runtime::Handle;
 use tokio::sync::OwnedMutexGuard;
 
+use crate::entity::sql;
 use crate::error::{Result, StoreError};
-use crate::log::Numbers;
 use crate::ring::Sized;
-use crate::row::{self, task_columns};
+use crate::sql::{Conn, Query, Row, bind};
 use crate::store::{Dropped, Inner};
+use crate::table::TaskRow;
 use crate::touched::{Home, Touched};
 use crate::{document, log, query};
 
@@ -26,25 +27,24 @@ use crate::{document, log, query};
 /// BEGIN and COMMIT are plain statements: SQLite ends a transaction by itself when the disk is full, and a driver
 /// that counts them would refuse every later one.
 pub(crate) struct Writer {
-    conn: Option<SqliteConnection>,
+    conn: Option<Conn>,
     /// A transaction may be open.
     open: bool,
 }
 
 impl Writer {
-    pub(crate) fn new(conn: SqliteConnection) -> Self {
+    pub(crate) fn new(conn: Conn) -> Self {
         Self { conn: Some(conn), open: false }
     }
 
-    fn conn(&mut self) -> Result<&mut SqliteConnection> {
+    fn conn(&mut self) -> Result<&mut Conn> {
         self.conn.as_mut().ok_or(StoreError::Sql(sqlx::Error::PoolClosed))
     }
 
     async fn begin(&mut self) -> Result<()> {
         // Set first: the statement is executed even when this future is dropped.
         self.open = true;
-        sqlx::query("BEGIN IMMEDIATE").execute(self.conn()?).await?;
-        Ok(())
+        bind!("BEGIN IMMEDIATE").run(self.conn()?).await.map(drop)
     }
 
     /// Appends the events and commits.
@@ -55,7 +55,7 @@ impl Writer {
             true => Vec::new(),
         };
         if records.is_empty() {
-            sqlx::query("COMMIT").execute(conn).await?;
+            bind!("COMMIT").run(conn).await?;
         }
         self.open = false;
         Ok(records)
@@ -66,16 +66,15 @@ impl Writer {
             && let Ok(conn) = self.conn()
         {
             // Fails when SQLite has rolled back already; a transaction that is still open makes BEGIN fail.
-            sqlx::query("ROLLBACK").execute(conn).await.ok();
+            bind!("ROLLBACK").run(conn).await.ok();
             self.open = false;
         }
     }
 
     /// What was committed after the event `seq`.
     async fn committed_after(&mut self, seq: i64) -> Result<Vec<Sized>> {
-        let rows = sqlx::query("SELECT seq, body FROM events WHERE seq > $1 ORDER BY seq").bind(seq);
-        let rows = rows.fetch_all(self.conn()?).await?;
-        Ok(rows.iter().map(row::sized_event).collect::<sqlx::Result<_>>()?)
+        let sql = "SELECT seq, body FROM events WHERE seq > $1 ORDER BY seq";
+        bind!(sql, seq).all(self.conn()?, log::sized_event).await
     }
 
     pub(crate) async fn close(&mut self) {
@@ -96,8 +95,7 @@ pub struct Tx {
 }
 
 // The columns that depend on other tables. Dev servers do not count as work on the task.
-const REFRESH_TASK: &str = concat!(
-    "UPDATE tasks SET \
+const REFRESH: &str = "UPDATE tasks SET \
      running_count = (SELECT COUNT(*) FROM runs JOIN attempts ON attempts.id = runs.attempt_id \
        WHERE attempts.task_id = tasks.id AND runs.status = 'running' AND runs.dropped = FALSE \
        AND runs.reason <> 'devserver'), \
@@ -110,9 +108,8 @@ const REFRESH_TASK: &str = concat!(
      executor = COALESCE((SELECT attempts.executor FROM attempts WHERE attempts.task_id = tasks.id \
        ORDER BY attempts.created_ms DESC, attempts.id LIMIT 1), ''), \
      attempt_count = (SELECT COUNT(*) FROM attempts WHERE attempts.task_id = tasks.id) \
-     WHERE id = $1 RETURNING ",
-    task_columns!()
-);
+     WHERE id = $1";
+const REFRESH_TASK: &str = sql!(Text::EMPTY.add(REFRESH).returning::<TaskRow>());
 
 impl Tx {
     pub(crate) async fn start(store: Arc<Inner>, writer: OwnedMutexGuard<Writer>) -> Result<Tx> {
@@ -121,7 +118,7 @@ impl Tx {
         Ok(tx)
     }
 
-    pub(crate) fn conn(&mut self) -> Result<&mut SqliteConnection> {
+    pub(crate) fn conn(&mut self) -> Result<&mut Conn> {
         self.writer.conn()
     }
 
@@ -145,14 +142,14 @@ impl Tx {
     /// Runs a statement that begins, writes its events, and commits.
     pub(crate) async fn run_whole(
         &mut self,
-        query: Numbers<'_>,
+        query: Query,
         events: Vec<Event>,
         bodies: &[String],
     ) -> Result<()> {
         self.check()?;
         self.store.mend(&mut self.writer).await?;
         self.writer.open = true;
-        let seqs: Vec<i64> = query.fetch_all(self.writer.conn()?).await?;
+        let seqs = query.values(self.writer.conn()?).await?;
         self.writer.open = false;
         let records = log::number(seqs, events, bodies)?;
         self.store.publish(records);
@@ -181,7 +178,7 @@ impl Tx {
     pub(crate) async fn finish(mut self) -> Result<i64> {
         let mut touched = std::mem::take(&mut self.touched);
         for id in touched.stale_tasks() {
-            if let Some((task, hidden)) = self.refresh_task(id).await? {
+            if let Some(TaskRow { task, hidden }) = bind!(REFRESH_TASK, id).find(self.conn()?).await? {
                 touched.refreshed(task, hidden);
             }
         }
@@ -199,25 +196,15 @@ impl Tx {
         Ok(*self.store.latest.borrow())
     }
 
-    async fn refresh_task(&mut self, id: TaskId) -> Result<Option<(TaskSummary, bool)>> {
-        let row = sqlx::query(REFRESH_TASK).bind(id.to_string()).fetch_optional(self.conn()?).await?;
-        Ok(row.as_ref().map(row::task_and_hidden).transpose()?)
-    }
-
     /// The task and the project of an attempt.
     pub(crate) async fn home(&mut self, attempt: AttemptId) -> Result<Home> {
         if let Some(home) = self.touched.home(attempt) {
             return Ok(home);
         }
-        let row = sqlx::query(
-            "SELECT tasks.id, tasks.project_id FROM attempts JOIN tasks ON tasks.id = attempts.task_id \
-             WHERE attempts.id = $1",
-        )
-        .bind(attempt.to_string())
-        .fetch_optional(self.conn()?)
-        .await?;
-        let (task, project) = row::id_pair(&row.ok_or(StoreError::Missing)?)?;
-        let home = Home { task, project: project.ok_or(StoreError::Missing)? };
+        let sql = "SELECT tasks.id, tasks.project_id FROM attempts JOIN tasks ON tasks.id = attempts.task_id \
+             WHERE attempts.id = $1";
+        let read = |row: &Row<'_>| Ok(Home { task: row.get("id")?, project: row.get("project_id")? });
+        let home = bind!(sql, attempt).one(self.conn()?, read).await?.ok_or(StoreError::Missing)?;
         self.touched.remember_home(attempt, home);
         Ok(home)
     }
@@ -281,6 +268,7 @@ impl Drop for Tx {
 
 #[cfg(test)]
 mod tests {
+    use super::bind;
     use crate::{Store, StoreError};
 
     #[tokio::test]
@@ -289,7 +277,7 @@ mod tests {
         let store = Store::open(&dir.path().join("db")).await.unwrap();
         let limit = async |pages: &'static str| {
             let mut writer = store.0.writer.lock().await;
-            sqlx::query(pages).execute(writer.conn().unwrap()).await.unwrap();
+            bind!(pages).run(writer.conn().unwrap()).await.unwrap();
         };
         limit("PRAGMA max_page_count = 80").await;
         let big = "x".repeat(2 << 20);

@@ -10,11 +10,10 @@ use forge_types::{
     AttemptId, CostSource, Day, Executor, MicroUsd, ProjectId, Run, RunId, Tokens, Usage, UsageGroup,
     UsageKey, UsageQuery, UsageSum,
 };
-use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
+use crate::entity::{Cells, entity, sql, written};
 use crate::error::Result;
-use crate::row::{Cells, Read};
-use crate::write::bind;
+use crate::sql::{Conn, Query, Row, bind};
 use crate::{Store, Tx};
 
 /// The total use of one model by a run; `cost_microusd` is the cost that counts.
@@ -42,9 +41,60 @@ pub struct Spent {
     pub month: MicroUsd,
 }
 
-const EARLIER: &str = "SELECT model, SUM(input_tokens), SUM(output_tokens), SUM(cache_read_tokens), \
-     SUM(cache_write_tokens), SUM(reasoning_tokens), SUM(cost_microusd) FROM usage \
-     WHERE run_id = $1 AND day < $2 GROUP BY model";
+entity! {
+    usage: Usage {
+        set input_tokens, set output_tokens, set cache_read_tokens, set cache_write_tokens,
+        set reasoning_tokens, set cost_microusd,
+    }
+}
+
+entity! {
+    spending: UsageSum {
+        derived input_tokens = "COALESCE(SUM(input_tokens), 0)",
+        derived output_tokens = "COALESCE(SUM(output_tokens), 0)",
+        derived cache_read_tokens = "COALESCE(SUM(cache_read_tokens), 0)",
+        derived cache_write_tokens = "COALESCE(SUM(cache_write_tokens), 0)",
+        derived reasoning_tokens = "COALESCE(SUM(reasoning_tokens), 0)",
+        derived cost_usd = "SUM(cost_microusd)",
+        derived unpriced_tokens =
+            "COALESCE(SUM(CASE WHEN cost_microusd IS NULL THEN input_tokens + output_tokens \
+             + cache_read_tokens + cache_write_tokens ELSE 0 END), 0)",
+        derived runs = "COUNT(DISTINCT session)",
+    }
+}
+
+entity! {
+    spending: UsageGroup {
+        shown project_id, shown executor, shown model, shown day,
+        shown task_id, shown worker_id, shown bead, shown workspace,
+        part sum: UsageSum,
+    }
+}
+
+/// What rows of `usage` or `calls` sum up to, without its cost.
+macro_rules! token_sums {
+    () => {
+        "COALESCE(SUM(input_tokens), 0) AS input_tokens, COALESCE(SUM(output_tokens), 0) AS output_tokens, \
+         COALESCE(SUM(cache_read_tokens), 0) AS cache_read_tokens, \
+         COALESCE(SUM(cache_write_tokens), 0) AS cache_write_tokens, \
+         COALESCE(SUM(reasoning_tokens), 0) AS reasoning_tokens"
+    };
+}
+pub(crate) use token_sums;
+
+const SUMS: &str = sql!(Text::list::<UsageSum>());
+const INSERT: &str = sql!(
+    Text::EMPTY
+        .add("INSERT INTO usage (run_id, model, day, attempt_id, project_id, executor, cost_source, ")
+        .names::<Usage>()
+        .add(") VALUES ")
+        .marks(7 + written(Usage::COLUMNS))
+);
+const EARLIER: &str = concat!(
+    "SELECT model, ",
+    token_sums!(),
+    ", SUM(cost_microusd) AS cost_microusd FROM usage WHERE run_id = $1 AND day < $2 GROUP BY model"
+);
 /// What runs and workers spent where a column has a value.
 macro_rules! spent {
     ($rows:literal) => {
@@ -60,74 +110,62 @@ macro_rules! spent {
 const SPENT: &str = concat!(
     "SELECT ",
     spent!("attempt_id = $1"),
-    ", ",
+    " AS attempt, ",
     spent!("project_id = $2"),
-    ", ",
+    " AS project, ",
     spent!("day = $3"),
-    ", ",
-    spent!("day BETWEEN $4 AND $5")
+    " AS day, ",
+    spent!("day BETWEEN $4 AND $5"),
+    " AS month"
 );
-const TOKENS: &str = "SELECT SUM(input_tokens), SUM(output_tokens), SUM(cache_write_tokens), SUM(cache_read_tokens) \
+const TOKENS: &str = "SELECT SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens, \
+     SUM(cache_write_tokens) AS cache_creation_tokens, SUM(cache_read_tokens) AS cache_read_tokens \
      FROM spending WHERE attempt_id = $1";
-/// The sums of a set of rows, in the order of [`sum`].
-const SUMS: &str = "COALESCE(SUM(input_tokens), 0), COALESCE(SUM(output_tokens), 0), \
-     COALESCE(SUM(cache_read_tokens), 0), COALESCE(SUM(cache_write_tokens), 0), COALESCE(SUM(reasoning_tokens), 0), \
-     SUM(cost_microusd), COALESCE(SUM(CASE WHEN cost_microusd IS NULL THEN input_tokens + output_tokens \
-     + cache_read_tokens + cache_write_tokens ELSE 0 END), 0), COUNT(DISTINCT session)";
 
-/// The columns that make a group.
-fn columns(key: UsageKey) -> &'static [&'static str] {
+/// The columns that make a group, and what they are called.
+fn columns(key: UsageKey) -> &'static [(&'static str, &'static str)] {
     match key {
-        UsageKey::Project => &["project_id"],
-        UsageKey::Executor => &["executor"],
-        UsageKey::Model => &["model"],
-        UsageKey::Day => &["day"],
-        UsageKey::Task => &["(SELECT attempts.task_id FROM attempts WHERE attempts.id = picked.attempt_id)"],
-        UsageKey::Worker => &["worker_id"],
+        UsageKey::Project => &[("project_id", "project_id")],
+        UsageKey::Executor => &[("executor", "executor")],
+        UsageKey::Model => &[("model", "model")],
+        UsageKey::Day => &[("day", "day")],
+        UsageKey::Task => {
+            &[("task_id", "(SELECT attempts.task_id FROM attempts WHERE attempts.id = picked.attempt_id)")]
+        }
+        UsageKey::Worker => &[("worker_id", "worker_id")],
         // Two workspaces may have beads of the same name.
-        UsageKey::Bead => &["bead", "CASE WHEN bead IS NULL THEN NULL ELSE workspace END"],
+        UsageKey::Bead => {
+            &[("bead", "bead"), ("workspace", "CASE WHEN bead IS NULL THEN NULL ELSE workspace END")]
+        }
     }
 }
 
 /// Every group in order of its keys, and the sum of all. One statement, so that they agree.
-fn statement(query: &UsageQuery) -> QueryBuilder<Sqlite> {
-    let mut sql = QueryBuilder::<Sqlite>::new("WITH picked AS (SELECT * FROM spending WHERE TRUE");
+fn statement(query: &UsageQuery) -> Query {
+    let mut sql = Query::new("WITH picked AS (SELECT * FROM spending WHERE TRUE");
     pick(&mut sql, query);
     sql.push(") SELECT 1 AS is_total");
-    for _ in UsageKey::ALL.into_iter().flat_map(columns) {
-        sql.push(", NULL");
+    for (name, _) in UsageKey::ALL.into_iter().flat_map(columns) {
+        sql.push(", NULL AS ").push(name);
     }
     sql.push(", ").push(SUMS).push(" FROM picked UNION ALL SELECT * FROM (SELECT 0");
     let mut keys = Vec::new();
     for key in UsageKey::ALL {
         let grouped = query.group_by.contains(&key);
-        for column in columns(key) {
+        for (_, column) in columns(key) {
             sql.push(", ").push(if grouped { column } else { "NULL" });
             keys.extend(grouped.then_some(*column));
         }
     }
-    sql.push(", ").push(SUMS).push(" FROM picked GROUP BY ").push(keys.join(", "));
-    sql.push(" ORDER BY ").push(keys.join(", ")).push(") AS grouped");
+    sql.push(", ").push(SUMS).push(" FROM picked GROUP BY ").push(&keys.join(", "));
+    sql.push(" ORDER BY ").push(&keys.join(", ")).push(") AS grouped");
     sql
 }
 
-async fn sums(conn: &mut SqliteConnection, query: &UsageQuery) -> Result<(Vec<UsageGroup>, UsageSum)> {
-    let mut sql = statement(query);
+async fn sums(conn: &mut Conn, query: &UsageQuery) -> Result<(Vec<UsageGroup>, UsageSum)> {
+    let read = |row: &Row<'_>| Ok((row.get("is_total")?, UsageGroup::read(row)?));
     let (mut groups, mut total) = (Vec::new(), UsageSum::default());
-    for row in &sql.build().fetch_all(conn).await? {
-        let mut cells = Cells::of(row);
-        let is_total: bool = cells.take()?;
-        let group = UsageGroup {
-            project_id: cells.parse_opt()?,
-            executor: cells.take()?,
-            model: cells.take()?,
-            day: cells.parse_opt()?,
-            task_id: cells.parse_opt()?,
-            worker_id: cells.parse_opt()?,
-            bead: cells.take()?,
-            workspace: cells.take()?,
-            sum: sum(&mut cells)?,
-        };
+    for (is_total, group) in statement(query).all(conn, read).await? {
         match is_total {
             true => total = group.sum,
             false => groups.push(group),
@@ -137,43 +175,19 @@ async fn sums(conn: &mut SqliteConnection, query: &UsageQuery) -> Result<(Vec<Us
 }
 
 /// Narrows a statement to the subject of the query.
-pub(crate) fn pick(sql: &mut QueryBuilder<Sqlite>, query: &UsageQuery) {
+pub(crate) fn pick(sql: &mut Query, query: &UsageQuery) {
     if let Some(project) = query.project_id {
-        sql.push(" AND project_id = ").push_bind(project.to_string());
+        sql.push(" AND project_id = ").push_bind(&project);
     }
     if let Some(attempt) = query.attempt_id {
-        sql.push(" AND attempt_id = ").push_bind(attempt.to_string());
+        sql.push(" AND attempt_id = ").push_bind(&attempt);
     }
     if let Some(from) = query.from {
-        sql.push(" AND day >= ").push_bind(from.to_string());
+        sql.push(" AND day >= ").push_bind(&from);
     }
     if let Some(to) = query.to {
-        sql.push(" AND day <= ").push_bind(to.to_string());
+        sql.push(" AND day <= ").push_bind(&to);
     }
-}
-
-pub(crate) fn tokens(cells: &mut Cells<'_>) -> Read<Usage> {
-    Ok(Usage {
-        input_tokens: cells.take()?,
-        output_tokens: cells.take()?,
-        cache_read_tokens: cells.take()?,
-        cache_write_tokens: cells.take()?,
-        reasoning_tokens: cells.take()?,
-        cost_microusd: cells.take()?,
-    })
-}
-
-fn sum(cells: &mut Cells<'_>) -> Read<UsageSum> {
-    Ok(UsageSum {
-        input_tokens: cells.take()?,
-        output_tokens: cells.take()?,
-        cache_read_tokens: cells.take()?,
-        cache_write_tokens: cells.take()?,
-        reasoning_tokens: cells.take()?,
-        cost_usd: cells.take::<Option<i64>>()?.map(MicroUsd),
-        unpriced_tokens: cells.take()?,
-        runs: cells.take()?,
-    })
 }
 
 impl Store {
@@ -189,13 +203,13 @@ impl Store {
         project: Option<ProjectId>,
         day: Day,
     ) -> Result<Spent> {
-        let (attempt, project) = (attempt.map(|id| id.to_string()), project.map(|id| id.to_string()));
         let (first, last) = day.month();
-        let query = bind!(SPENT, attempt, project, day.to_string(), first.to_string(), last.to_string());
-        let row = query.fetch_one(&mut *self.reader().await?).await?;
-        let mut cells = Cells::of(&row);
-        let mut money = || -> Read<MicroUsd> { cells.take().map(MicroUsd) };
-        Ok(Spent { attempt: money()?, project: money()?, day: money()?, month: money()? })
+        let read = |row: &Row<'_>| {
+            let (attempt, project) = (row.get("attempt")?, row.get("project")?);
+            Ok(Spent { attempt, project, day: row.get("day")?, month: row.get("month")? })
+        };
+        let query = bind!(SPENT, attempt, project, day, first, last);
+        Ok(query.one(&mut *self.reader().await?, read).await?.unwrap_or_default())
     }
 }
 
@@ -206,7 +220,7 @@ impl Tx {
         let mut earlier = self.used_before(run, day).await?;
         // A clock that was set back leaves later days; the total covers all of them.
         let sql = "DELETE FROM usage WHERE run_id = $1 AND day >= $2";
-        bind!(sql, run.to_string(), day.to_string()).execute(self.conn()?).await?;
+        bind!(sql, run, day).run(self.conn()?).await?;
         for line in lines {
             let before = earlier.remove(&line.model).unwrap_or_default();
             let added = line.usage.since(before);
@@ -217,7 +231,7 @@ impl Tx {
         for model in earlier.keys() {
             // The agent now reports it under another name.
             let sql = "DELETE FROM usage WHERE run_id = $1 AND model = $2";
-            bind!(sql, run.to_string(), model).execute(self.conn()?).await?;
+            bind!(sql, run, model).run(self.conn()?).await?;
         }
         match spender.run.owner.attempt() {
             // Its card shows what it cost.
@@ -228,63 +242,33 @@ impl Tx {
 
     /// What the runs of an attempt used together.
     pub async fn attempt_tokens(&mut self, attempt: AttemptId) -> Result<Tokens> {
-        let row = bind!(TOKENS, attempt.to_string()).fetch_one(self.conn()?).await?;
-        let mut cells = Cells::of(&row);
-        Ok(Tokens {
-            input_tokens: cells.take()?,
-            output_tokens: cells.take()?,
-            cache_creation_tokens: cells.take()?,
-            cache_read_tokens: cells.take()?,
-        })
+        Ok(bind!(TOKENS, attempt).find(self.conn()?).await?.unwrap_or_default())
     }
 
     async fn used_before(&mut self, run: RunId, day: Day) -> Result<HashMap<String, Usage>> {
-        let rows = bind!(EARLIER, run.to_string(), day.to_string()).fetch_all(self.conn()?).await?;
-        let read = |row| -> Read<(String, Usage)> {
-            let mut cells = Cells::of(row);
-            Ok((cells.take()?, tokens(&mut cells)?))
-        };
-        Ok(rows.iter().map(read).collect::<Read<_>>()?)
+        let read = |row: &Row<'_>| Ok((row.get("model")?, Usage::read(row)?));
+        Ok(bind!(EARLIER, run, day).all(self.conn()?, read).await?.into_iter().collect())
     }
 
     async fn insert_usage(&mut self, spender: Spender<'_>, day: Day, line: &UsageLine) -> Result<()> {
         let Spender { run, project, executor } = spender;
-        bind!(
-            "INSERT INTO usage (run_id, model, day, attempt_id, project_id, executor, input_tokens, output_tokens, \
-             cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_microusd, cost_source) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-            run.id.to_string(),
-            &line.model,
-            day.to_string(),
-            run.owner.attempt().map(|id| id.to_string()),
-            project.to_string(),
-            executor.to_string(),
-            line.usage.input_tokens,
-            line.usage.output_tokens,
-            line.usage.cache_read_tokens,
-            line.usage.cache_write_tokens,
-            line.usage.reasoning_tokens,
-            line.usage.cost_microusd,
-            line.source.map(CostSource::as_str),
-        )
-        .execute(self.conn()?)
-        .await?;
-        Ok(())
+        let attempt = run.owner.attempt();
+        let mut query = bind!(INSERT, run.id, line.model, day, attempt, project, executor, line.source);
+        line.usage.write(&mut query)?;
+        query.run(self.conn()?).await.map(drop)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sqlx::{AssertSqlSafe, Row};
 
     #[tokio::test]
     async fn budgets_are_checked_by_indexes_alone() {
         let dir = tempfile::tempdir().unwrap();
         let (mut conn, _) = crate::open::connect(&dir.path().join("db")).await.unwrap();
-        let sql = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {SPENT}"));
-        let rows = sqlx::query(sql).fetch_all(&mut conn).await.unwrap();
-        let plan: Vec<String> = rows.iter().map(|row| row.get("detail")).collect();
+        let query = Query::new(format!("EXPLAIN QUERY PLAN {SPENT}"));
+        let plan: Vec<String> = query.all(&mut conn, |row| row.get("detail")).await.unwrap();
         for index in [
             "usage_of_attempt",
             "usage_of_project",

@@ -1,8 +1,6 @@
 // A field of a task: a note, stored, on the wire, for MCP clients and on the command line.
 
 const REQUEST = "crates/types/src/request.rs";
-const WRITE = "crates/store/src/write.rs";
-const CROWD = "crates/store/src/crowd.rs";
 const TOOLS = "crates/server/src/mcp/tasks.rs";
 const ADD = "crates/cli/src/command/task.rs";
 const EDIT = "crates/cli/src/command/task/edit.rs";
@@ -23,19 +21,7 @@ export default {
     { file: REQUEST, after: "labels: body.labels,", text: "                note: body.note," },
 
     { file: "crates/store/migrations/9999_note.sql", create: "ALTER TABLE tasks ADD COLUMN note TEXT;\n" },
-    { file: "crates/store/src/row.rs", replace: "tasks.labels,", text: "tasks.labels, tasks.note," },
-    { file: "crates/store/src/row.rs", after: "labels: cells.json()?,", text: "        note: cells.take()?," },
-    {
-      file: WRITE,
-      replace: "labels) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-      text: "labels, note) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-    },
-    { file: WRITE, replace: "labels = $7 WHERE", text: "labels = $7, note = $8 WHERE" },
-    { file: WRITE, after: "json(&task.labels)?,", text: "            &task.note," },
-    { file: CROWD, replace: "labels, document) VALUES", text: "labels, note, document) VALUES" },
-    { file: CROWD, replace: "11 * tasks.len()", text: "12 * tasks.len()" },
-    { file: CROWD, replace: "tasks.len(), 11)", text: "tasks.len(), 12)" },
-    { file: CROWD, after: ".bind(json(&task.labels)?)", text: "                .bind(&task.note)" },
+    { file: "crates/store/src/table.rs", after: "set labels: Json,", text: "        set note," },
 
     { file: "crates/core/src/task/mod.rs", after: "labels: label::check(", text: "        note: request.note," },
     {
