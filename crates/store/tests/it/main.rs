@@ -12,6 +12,7 @@ mod follow;
 mod idempotency;
 mod keep;
 mod lists;
+mod moves;
 mod pulls;
 mod schema;
 mod speed;
