@@ -4,7 +4,7 @@
 //! its protocol allows that; else it waits for its turn as a run of its own. Going back in history keeps what it discards under `refs/forge/keep`.
 
 use forge_git::Owner;
-use forge_store::Dropped;
+use forge_store::{Dropped, Why};
 use forge_types::wire::ReplaceProcessResult;
 use forge_types::{
     Action, AttemptId, ErrandId, FollowUp, FollowUpErrand, ImageId, Millis, ProfileId, ReplaceRun, Run,
@@ -18,7 +18,6 @@ use crate::run::new_run;
 use crate::run::parking;
 use crate::task::draft::{self, Typed, process_not_found};
 use crate::task::image::show_images;
-use crate::task::moved;
 use crate::worktree::host::{self, IsDirty};
 use crate::worktree::queue::Entry;
 use crate::worktree::workplace::Workplace;
@@ -29,11 +28,13 @@ struct RunExtras<'a> {
     typed: Typed,
     images: Vec<ImageId>,
     once: Option<&'a Once>,
+    /// Whether somebody asked for it.
+    why: fn(RunReason) -> Why,
 }
 
 impl RunExtras<'_> {
     fn nothing() -> Self {
-        Self { typed: Typed::Elsewhere, images: Vec::new(), once: None }
+        Self { typed: Typed::Elsewhere, images: Vec::new(), once: None, why: Why::Asked }
     }
 }
 
@@ -108,11 +109,12 @@ impl Forge {
         }
         let prompt = show_images(&request.prompt, &self.image_folder(&workplace));
         let fresh = request.fresh.unwrap_or(false);
+        let extras = RunExtras { typed, images, once, why: Why::Asked };
         if request.retry_process_id.is_none()
             && !fresh
             && let Some(run) = self.message_running(id, &profile, &prompt, once).await?
         {
-            self.record_message(&workplace, &run, &RunExtras { typed, images, once }).await?;
+            self.record_message(&workplace, &run, &extras).await?;
             return Ok(run);
         }
         let (session, prompt) = match fresh {
@@ -121,7 +123,7 @@ impl Forge {
         };
         let cleanup = cleanup_action(&workplace.project);
         let action = Action::agent(prompt, profile, session).then(cleanup);
-        self.add_run(RunOwner::Attempt(id), &workplace, action, RunExtras { typed, images, once }).await
+        self.add_run(RunOwner::Attempt(id), &workplace, action, extras).await
     }
 
     /// Gives the message to the attempt's agent while it works, when it is the same agent and takes messages; returns its run.
@@ -243,7 +245,8 @@ impl Forge {
         };
         let next = run.action.next_action.as_deref().cloned();
         let action = Action::agent(prompt.to_owned(), profile, session).then(next);
-        self.add_run(run.owner, workplace, action, RunExtras::nothing()).await?;
+        let extras = RunExtras { why: Why::Run, ..RunExtras::nothing() };
+        self.add_run(run.owner, workplace, action, extras).await?;
         Ok(())
     }
 
@@ -309,11 +312,8 @@ impl Forge {
             draft::clear(&mut tx, attempt.id, &extras.typed).await?;
             tx.attach_images(attempt.task_id, &extras.images).await?;
         }
-        if let Some(task) = &workplace.task
-            && let Some(task) = tx.task(task.id).await?
-            && let Some(task) = moved(&task, TaskStatus::InProgress, run.reason)
-        {
-            tx.update_task(&task).await?;
+        if let Some(task) = &workplace.task {
+            tx.move_task(task.id, TaskStatus::InProgress, (extras.why)(run.reason)).await?;
         }
         once::note(&mut tx, extras.once, || Effect::Run(run.id), None::<&()>).await?;
         tx.commit().await?;

@@ -81,3 +81,61 @@ fn refuse_running_errand(id: ErrandId, runs: &[Run]) -> Result<()> {
         false => Ok(()),
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use forge_types::{
+        Attempt, AttemptId, AttemptStatus, CreateTask, Executor, Millis, ProfileId, Project, Tokens,
+    };
+
+    /// An attempt of a task that was put away.
+    pub(crate) async fn archived_attempt(forge: &Forge) -> Attempt {
+        let now = Millis::now();
+        let project = Project {
+            id: ProjectId::random(),
+            name: "demo".into(),
+            git_repo_path: "/no/such/repository".into(),
+            setup_script: None,
+            dev_script: None,
+            cleanup_script: None,
+            copy_files: None,
+            commit_prompt: None,
+            default_base_branch: None,
+            max_cost_usd: None,
+            created_at: now,
+            updated_at: now,
+        };
+        let wanted = serde_json::json!({ "project_id": project.id, "title": "put away" });
+        let wanted: CreateTask = serde_json::from_value(wanted).expect("a request");
+        let task = crate::task::new_task(wanted, TaskStatus::Archived).expect("a task");
+        let profile = ProfileId::new(Executor::ClaudeCode);
+        let attempt = Attempt {
+            id: AttemptId::random(),
+            task_id: task.id,
+            container_ref: None,
+            branch: "forge/put-away".into(),
+            target_branch: "main".into(),
+            executor: profile.to_string(),
+            worktree_deleted: true,
+            setup_completed_at: None,
+            tokens: Tokens::default(),
+            created_at: now,
+            updated_at: now,
+            status: AttemptStatus::Pending,
+            project_id: project.id,
+            executor_profile_id: profile,
+            worktree_path: None,
+            use_worktree: true,
+            auto_pr: None,
+            cost_usd: None,
+            max_cost_usd: None,
+        };
+        let mut tx = forge.0.store.begin().await.expect("a transaction");
+        tx.insert_project(&project).await.expect("a project");
+        tx.insert_task(&task, false).await.expect("a task");
+        tx.insert_attempt(&attempt).await.expect("an attempt");
+        tx.commit().await.expect("a commit");
+        attempt
+    }
+}

@@ -3,10 +3,10 @@
 //! Invariant: a parked run continues as a run of its own, and only as long as the user allows it. One that cannot continue
 //! has failed.
 
+use forge_store::Why;
 use forge_types::{Millis, Run, RunPhase, RunStatus, TaskStatus};
 
 use crate::run::parking::ended;
-use crate::task::moved;
 use crate::{Forge, Result};
 
 const GO_ON: &str = "Continue where you left off.";
@@ -52,10 +52,8 @@ impl Forge {
             tx.update_run(&ended(stored, RunStatus::Failed)).await?;
             if let Some(attempt) = run.owner.attempt()
                 && let Some(attempt) = tx.attempt(attempt).await?
-                && let Some(task) = tx.task(attempt.task_id).await?
-                && let Some(task) = moved(&task, TaskStatus::InReview, run.reason)
             {
-                tx.update_task(&task).await?;
+                tx.move_task(attempt.task_id, TaskStatus::InReview, Why::Run(run.reason)).await?;
             }
         }
         tx.commit().await?;

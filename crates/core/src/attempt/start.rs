@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use forge_git::{BranchTip, CopyWarning, Naming, Owner, Worktree};
 use forge_run::DirectoryOwner;
-use forge_store::BeadTask;
+use forge_store::{BeadTask, Why};
 use forge_types::{
     Action, Attempt, AttemptId, AttemptStatus, AutoPr, Budget, CHAT_AGENT, CreateAttempt,
     CreateAttemptOptions, ErrorCode, Executor, ImageId, Lease, Millis, ProfileId, Project, ProjectId, Run,
@@ -22,7 +22,7 @@ use crate::attempt::chat::agent_of;
 use crate::once::{self, Effect};
 use crate::run::new_run;
 use crate::task::image::show_images;
-use crate::task::{moved, new_task};
+use crate::task::new_task;
 use crate::worktree::host::{Claim, CopyFiles, Directory, DropClaim, FreeBytes};
 use crate::worktree::workplace::{Workplace, marked};
 use crate::{Error, Forge, Kind, Once, Result};
@@ -289,11 +289,10 @@ impl Forge {
                 }
             }
             TaskRow::Known => {
-                let now = tx.task(task.id).await?;
-                let now = now.ok_or_else(|| Error::no_task(task.id).of_field("task_id"))?;
-                if let Some(moved) = moved(&now, TaskStatus::InProgress, RunReason::CodingAgent) {
-                    tx.update_task(&moved).await?;
+                if tx.task(task.id).await?.is_none() {
+                    return Err(Error::no_task(task.id).of_field("task_id"));
                 }
+                tx.move_task(task.id, TaskStatus::InProgress, Why::Asked(RunReason::CodingAgent)).await?;
             }
         }
         tx.insert_attempt(attempt).await?;

@@ -4,6 +4,7 @@
 //! where the next one begins; its work is committed and its life written down as a run of the attempt before its bead is
 //! settled; everything can be said twice.
 
+use forge_store::Why;
 use forge_types::{
     Action, Attempt, Lease, Outcome, Routing, Run, RunOwner, RunPhase, RunStatus, TaskStatus, Worker,
     WorkerPhase,
@@ -12,7 +13,6 @@ use forge_types::{
 use super::queue::Queue;
 use super::worker::run_of;
 use crate::run::new_run;
-use crate::task::moved;
 use crate::worktree::queue::Entry;
 use crate::{Forge, Result};
 
@@ -167,12 +167,7 @@ impl Forge {
         match &cleanup {
             Some(cleanup) => tx.insert_run(cleanup).await?,
             None => {
-                if let Some(task) = tx.task(attempt.task_id).await?
-                    && task.status == TaskStatus::InProgress
-                    && let Some(task) = moved(&task, TaskStatus::InReview, run.reason)
-                {
-                    tx.update_task(&task).await?;
-                }
+                tx.move_task(attempt.task_id, TaskStatus::InReview, Why::Run(run.reason)).await?;
             }
         }
         tx.commit().await?;

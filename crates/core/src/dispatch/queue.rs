@@ -7,14 +7,13 @@ use std::sync::Arc;
 
 use forge_fleet::beads::{Bead, BeadsError, Close, Filter, Release};
 use forge_fleet::work::{Priority, Work};
-use forge_store::Tx;
+use forge_store::{Tx, Why};
 use forge_types::{
-    AlertKind, Lease, Millis, Project, Routing, RunReason, Task, TaskId, TaskStatus, WaitingBead, WorkerId,
+    AlertKind, Lease, Millis, Project, Routing, Task, TaskId, TaskStatus, WaitingBead, WorkerId,
 };
 
 use super::prompt;
 use crate::beads::{Tracker, alert_subject};
-use crate::task::moved;
 use crate::{Error, Forge, Result};
 
 /// A task has no priority; it counts as usual work.
@@ -92,11 +91,8 @@ impl Queue {
     pub async fn requeue(&self, tx: &mut Tx, lease: &Lease) -> Result<()> {
         if let Queue::Board(_) = self
             && let Ok(id) = lease.bead.parse::<TaskId>()
-            && let Some(task) = tx.task(id).await?
-            && matches!(task.status, TaskStatus::InProgress | TaskStatus::InReview)
-            && let Some(task) = moved(&task, TaskStatus::Todo, RunReason::CodingAgent)
         {
-            tx.update_task(&task).await?;
+            tx.move_task(id, TaskStatus::Todo, Why::TriedAgain).await?;
         }
         Ok(())
     }

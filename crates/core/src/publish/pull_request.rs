@@ -5,15 +5,15 @@
 
 use forge_git::GitError;
 use forge_remote::{Host, NewPullRequest, PullRequest, RemoteError};
+use forge_store::Why;
 use forge_types::wire::AttachedPullRequest;
 use forge_types::{
     AttachPullRequest, Attempt, AttemptId, AutoPr, CreatePullRequest, ErrorCode, IssueLink, Merge, MergeId,
-    Millis, PrInfo, PrStatus, RunOwner, RunReason, Task, TaskStatus,
+    Millis, PrInfo, PrStatus, RunOwner, Task, TaskStatus,
 };
 use serde::Serialize;
 
 use crate::publish::code_host::{Pages, Upstream, host_error, invalid_token};
-use crate::task::moved;
 use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Kind, Result};
 
@@ -231,12 +231,8 @@ impl Forge {
             attempt.updated_at = Millis::now();
             tx.update_attempt(&attempt).await?;
         }
-        if pull.status == PrStatus::Merged
-            && let Some(task) = tx.task(attempt.task_id).await?
-            && task.status != TaskStatus::Archived
-            && let Some(task) = moved(&task, TaskStatus::Done, RunReason::CodingAgent)
-        {
-            tx.update_task(&task).await?;
+        if pull.status == PrStatus::Merged {
+            tx.move_task(attempt.task_id, TaskStatus::Done, Why::Landed).await?;
         }
         tx.commit().await?;
         Ok(info)
@@ -360,8 +356,33 @@ pub(crate) fn repository_of(host: &Host) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::AgentsOnExit;
+    use crate::attempt::removal::tests::archived_attempt;
+    use crate::run::approval::tests::config;
     use forge_remote::Hosts;
     use forge_types::{ProjectId, TaskId};
+
+    #[tokio::test]
+    async fn a_merged_pull_request_of_an_archived_task_is_recorded_and_leaves_it_archived() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let forge = Forge::open(config(dir.path())).await.expect("an engine");
+        let attempt = archived_attempt(&forge).await;
+        let pull = PullRequest {
+            number: 7,
+            url: "https://example.org/7".into(),
+            status: PrStatus::Merged,
+            head: attempt.branch.clone(),
+            base: "main".into(),
+            merged_at: Some(Millis(1)),
+            merge_commit: None,
+            updated_at: None,
+        };
+        forge.record_pull(&attempt, "main", &pull).await.expect("a record");
+        assert_eq!(forge.0.store.merges(attempt.id).await.expect("a list").len(), 1);
+        let task = forge.task(attempt.task_id).await.expect("a task");
+        assert_eq!(task.status, TaskStatus::Archived);
+        forge.close(AgentsOnExit::Keep).await;
+    }
 
     #[test]
     fn a_pull_request_names_the_issue_once_and_in_full_from_elsewhere() {

@@ -4,12 +4,11 @@
 //! merge is recorded together with the task's end; one whose record was cut off is recorded by the next try.
 
 use forge_git::{GitError, Rebased};
-use forge_store::{Dropped, PendingRebase};
-use forge_types::{AttemptId, ConflictOp, Merge, MergeId, Millis, RebaseAttempt, RunReason, TaskStatus};
+use forge_store::{Dropped, PendingRebase, Why};
+use forge_types::{Attempt, AttemptId, ConflictOp, Merge, MergeId, Millis, RebaseAttempt, TaskStatus};
 
 use crate::once::{self, Effect};
 use crate::review::commit_message::{own_message, squash_message};
-use crate::task::moved;
 use crate::worktree::attempt_repo::{AttemptRepo, tip_of};
 use crate::worktree::host::{self, Operation, Rebase};
 use crate::{Error, Forge, Once, Result};
@@ -61,7 +60,7 @@ impl Forge {
             }
             Err(error) => return Err(error.into()),
         };
-        self.record_merge(&attempt_repo, commit, once).await?;
+        self.record_merge(attempt, commit, once).await?;
         self.recount(id).await;
         self.warm_up(&workplace.project);
         Ok(())
@@ -87,27 +86,18 @@ impl Forge {
         Ok(Some(commit).filter(|commit| recorded.iter().all(|merge| merge.commit() != Some(commit))))
     }
 
-    async fn record_merge(
-        &self,
-        attempt_repo: &AttemptRepo,
-        merge_commit: String,
-        once: Option<&Once>,
-    ) -> Result<()> {
+    async fn record_merge(&self, attempt: &Attempt, merge_commit: String, once: Option<&Once>) -> Result<()> {
         let effect = Effect::Merge(merge_commit.clone());
         let merge = Merge::Direct {
             id: MergeId::random(),
-            task_attempt_id: attempt_repo.attempt.id,
+            task_attempt_id: attempt.id,
             merge_commit,
-            target_branch_name: attempt_repo.attempt.target_branch.clone(),
+            target_branch_name: attempt.target_branch.clone(),
             created_at: Millis::now(),
         };
         let mut tx = self.0.store.begin().await?;
         tx.insert_merge(&merge).await?;
-        if let Some(task) = tx.task(attempt_repo.attempt.task_id).await?
-            && let Some(task) = moved(&task, TaskStatus::Done, RunReason::CodingAgent)
-        {
-            tx.update_task(&task).await?;
-        }
+        tx.move_task(attempt.task_id, TaskStatus::Done, Why::Landed).await?;
         once::note(&mut tx, once, || effect, Some(&())).await?;
         tx.commit_synced().await?;
         Ok(())
@@ -171,5 +161,26 @@ impl Forge {
         tx.put_pending_rebase(pending).await?;
         tx.commit().await?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AgentsOnExit;
+    use crate::attempt::removal::tests::archived_attempt;
+    use crate::run::approval::tests::config;
+
+    #[tokio::test]
+    async fn the_merge_of_an_archived_task_is_recorded_and_leaves_it_archived() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let forge = Forge::open(config(dir.path())).await.expect("an engine");
+        let attempt = archived_attempt(&forge).await;
+        forge.record_merge(&attempt, "c0ffee".into(), None).await.expect("a record");
+        let merges = forge.0.store.merges(attempt.id).await.expect("a list");
+        assert_eq!(merges.iter().map(Merge::commit).collect::<Vec<_>>(), [Some("c0ffee")]);
+        let task = forge.task(attempt.task_id).await.expect("a task");
+        assert_eq!(task.status, TaskStatus::Archived);
+        forge.close(AgentsOnExit::Keep).await;
     }
 }

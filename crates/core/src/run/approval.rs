@@ -8,15 +8,14 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use forge_run::talk::Ask;
-use forge_store::Tx;
+use forge_store::{Tx, Why};
 use forge_types::{
     Action, ActionKind, Answer, Approval, ApprovalId, ApprovalStatus, AskApproval, ErrorCode, Event, Millis,
-    Run, RunId, RunStatus, TaskStatus,
+    Run, RunId, RunReason, RunStatus, TaskStatus,
 };
 use serde_json::Value;
 
 use crate::background::Bell;
-use crate::task::moved;
 use crate::{Error, Forge, Result};
 
 /// A question before it is written.
@@ -107,7 +106,10 @@ impl Forge {
             }
         }
         let approval = tx.insert_approval(&approval).await?;
-        move_task(&mut tx, approval.run_id, TaskStatus::InProgress, TaskStatus::InReview).await?;
+        if let Some(task) = approval.task_id {
+            // Only agents ask.
+            tx.move_task(task, TaskStatus::InReview, Why::Run(RunReason::CodingAgent)).await?;
+        }
         tx.commit().await?;
         self.0.background.ring(Bell::Approval);
         Ok(approval)
@@ -228,8 +230,9 @@ async fn close(tx: &mut Tx, id: ApprovalId, status: &ApprovalStatus, at: Millis)
     if let Some(run) = approval.run_id
         && tx.run(run).await?.is_some_and(|run| run.status == RunStatus::Running)
         && tx.pending_approvals_of(run).await?.is_empty()
+        && let Some(task) = approval.task_id
     {
-        move_task(tx, Some(run), TaskStatus::InReview, TaskStatus::InProgress).await?;
+        tx.move_task(task, TaskStatus::InProgress, Why::Answered).await?;
     }
     Ok(Some(approval))
 }
@@ -239,20 +242,6 @@ pub(crate) async fn close_all_of(tx: &mut Tx, run: RunId) -> Result<()> {
     let now = Millis::now();
     for approval in tx.pending_approvals_of(run).await? {
         tx.answer_approval(approval.id, &ApprovalStatus::TimedOut, now).await?;
-    }
-    Ok(())
-}
-
-async fn move_task(tx: &mut Tx, run: Option<RunId>, from: TaskStatus, to: TaskStatus) -> Result<()> {
-    let Some(run) = run else { return Ok(()) };
-    if let Some(run) = tx.run(run).await?
-        && let Some(attempt) = run.owner.attempt()
-        && let Some(attempt) = tx.attempt(attempt).await?
-        && let Some(task) = tx.task(attempt.task_id).await?
-        && task.status == from
-        && let Some(task) = moved(&task, to, run.reason)
-    {
-        tx.update_task(&task).await?;
     }
     Ok(())
 }
@@ -269,11 +258,11 @@ fn not_found(id: ApprovalId) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{AgentsOnExit, Config};
 
-    fn config(home: &std::path::Path) -> Config {
+    pub(crate) fn config(home: &std::path::Path) -> Config {
         Config {
             worktree_base: home.join("worktrees"),
             database: home.join("forge.db"),

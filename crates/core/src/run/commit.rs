@@ -6,12 +6,11 @@
 
 use forge_git::Committed;
 use forge_run::Secrets;
-use forge_store::{Dropped, Tx};
+use forge_store::{Dropped, Tx, Why};
 use forge_types::{AttemptId, ErrorCode, Millis, Run, RunId, RunOwner, RunReason, RunStatus, TaskStatus};
 
 use crate::run::new_run;
 use crate::run::outcome::next_action;
-use crate::task::moved;
 use crate::worktree::host;
 use crate::worktree::queue::Entry;
 use crate::worktree::workplace::Workplace;
@@ -156,11 +155,8 @@ impl Forge {
         }
         if let Some(next) = next {
             tx.insert_run(next).await?;
-            if let Some(task) = &workplace.task
-                && let Some(task) = tx.task(task.id).await?
-                && let Some(task) = moved(&task, TaskStatus::InProgress, next.reason)
-            {
-                tx.update_task(&task).await?;
+            if let Some(task) = &workplace.task {
+                tx.move_task(task.id, TaskStatus::InProgress, Why::Run(next.reason)).await?;
             }
         }
         tx.commit().await?;

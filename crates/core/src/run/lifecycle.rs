@@ -10,6 +10,7 @@ use forge_git::{Committed, GitError};
 use forge_run::fold::{Dialect, Fold, FoldContext, Outcome};
 use forge_run::talk::Script;
 use forge_run::{Exit, ExitReason, Found, Live, Progress, Secrets, Spec, Tail, View};
+use forge_store::Why;
 use forge_types::{
     Action, AttemptId, Changes, Millis, ModelUsage, Run, RunId, RunOwner, RunPhase, RunReason, RunStatus,
     TaskStatus,
@@ -24,7 +25,6 @@ use crate::run::conversation::Conversation;
 use crate::run::meter::Meter;
 use crate::run::new_run;
 use crate::run::outcome::{judge, next_action, unsaid_action};
-use crate::task::moved;
 use crate::worktree::host::{Directory, Head, Host};
 use crate::worktree::queue::Entry;
 use crate::worktree::workplace::Workplace;
@@ -353,12 +353,8 @@ impl Forge {
         match &next {
             Some(next) => tx.insert_run(next).await?,
             None => {
-                if let Some(task) = &workplace.task
-                    && let Some(task) = tx.task(task.id).await?
-                    && task.status == TaskStatus::InProgress
-                    && let Some(task) = moved(&task, TaskStatus::InReview, run.reason)
-                {
-                    tx.update_task(&task).await?;
+                if let Some(task) = &workplace.task {
+                    tx.move_task(task.id, TaskStatus::InReview, Why::Run(run.reason)).await?;
                 }
             }
         }
@@ -464,11 +460,8 @@ impl Forge {
             return Ok(());
         }
         tx.update_run(&run).await?;
-        if let Some(task) = &workplace.task
-            && let Some(task) = tx.task(task.id).await?
-            && let Some(task) = moved(&task, TaskStatus::InProgress, run.reason)
-        {
-            tx.update_task(&task).await?;
+        if let Some(task) = &workplace.task {
+            tx.move_task(task.id, TaskStatus::InProgress, Why::Run(run.reason)).await?;
         }
         tx.commit().await?;
         self.launch_run_when_free(run, &workplace).await

@@ -5,12 +5,13 @@
 use std::time::Duration;
 
 use forge_run::{Live, TalkError};
+use forge_store::Why;
 use forge_types::{ErrandId, ErrorCode, Millis, Run, RunId, RunPhase, RunReason, RunStatus, TaskStatus};
 use tokio_util::sync::CancellationToken;
 
 use crate::run::conversation::Conversation;
 use crate::run::lifecycle::Attended;
-use crate::task::{draft, moved};
+use crate::task::draft;
 use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Result};
 
@@ -108,12 +109,8 @@ impl Forge {
         if let Some(attempt) = workplace.attempt.as_ref().filter(|_| run.reason != RunReason::DevServer) {
             draft::unqueue(&mut tx, attempt.id).await?;
         }
-        if let Some(task) = &workplace.task
-            && let Some(task) = tx.task(task.id).await?
-            && task.status == TaskStatus::InProgress
-            && let Some(task) = moved(&task, TaskStatus::InReview, run.reason)
-        {
-            tx.update_task(&task).await?;
+        if let Some(task) = &workplace.task {
+            tx.move_task(task.id, TaskStatus::InReview, Why::Run(run.reason)).await?;
         }
         tx.commit().await?;
         Ok(Some(phase))

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use forge_store::{Page, TaskBlock};
 use forge_types::{
-    Attempt, CreateTask, Millis, ProjectId, RunReason, Task, TaskId, TaskStatus, TaskSummary, UpdateTask,
+    Attempt, CreateTask, Millis, ProjectId, Task, TaskId, TaskStatus, TaskSummary, UpdateTask,
 };
 use futures_util::{Stream, StreamExt};
 
@@ -142,14 +142,6 @@ pub(crate) fn new_task(request: CreateTask, status: TaskStatus) -> Result<Task> 
         updated_at: now,
         labels: label::check(request.labels.as_deref().unwrap_or_default())?,
     })
-}
-
-/// Engine moves of a task's status leave agent chats alone and dev servers move nothing.
-pub(crate) fn moved(task: &Task, to: TaskStatus, reason: RunReason) -> Option<Task> {
-    if task.status == TaskStatus::Agent || task.status == to || reason == RunReason::DevServer {
-        return None;
-    }
-    Some(Task { status: to, updated_at: Millis::now(), ..task.clone() })
 }
 
 fn unknown_reference(error: forge_store::StoreError, project: ProjectId) -> Error {
