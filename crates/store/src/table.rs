@@ -196,14 +196,10 @@ impl Cells for RunOwner {
     const COLUMNS: &'static [Column] = &[column!(fixed attempt_id), column!(fixed errand_id)];
 
     fn read(row: &Row<'_>) -> sqlx::Result<Self> {
-        let attempt = row.get::<Option<AttemptId>>("attempt_id")?.map(RunOwner::Attempt);
-        let cell = row.cell("errand_id")?;
-        let errand = || if cell.is_null()? { Ok(None) } else { cell.parse::<ErrandId>().map(Some) };
-        let owner = match attempt {
-            None => errand()?.map(RunOwner::Errand),
-            attempt => attempt,
-        };
-        owner.ok_or_else(|| cell.bad("a run without attempt and errand"))
+        let attempt: Option<AttemptId> = row.get("attempt_id")?;
+        let errand: Option<ErrandId> = row.get("errand_id")?;
+        let owner = attempt.map(RunOwner::Attempt).or(errand.map(RunOwner::Errand));
+        owner.ok_or_else(|| sqlx::Error::Decode("a run without attempt and errand".into()))
     }
 
     fn write(&self, into: &mut Query) -> sqlx::Result<()> {
@@ -300,10 +296,10 @@ impl Cells for Option<PrInfo> {
 
 fn write_pull(into: &mut Query, commit: Option<&str>, pull: Option<&PrInfo>) {
     into.put(commit.to_cell());
-    into.put(pull.map(|pull| pull.number).map_or(Value::Null, Value::Integer));
-    into.put(pull.map_or(Value::Null, |pull| pull.url.to_cell()));
-    into.put(pull.map_or(Value::Null, |pull| pull.status.to_cell()));
-    into.put(pull.and_then(|pull| pull.merged_at).map_or(Value::Null, |at| Value::Integer(at.0)));
+    into.put(pull.map(|pull| pull.number).to_cell());
+    into.put(pull.map(|pull| &pull.url).to_cell());
+    into.put(pull.map(|pull| pull.status).to_cell());
+    into.put(pull.and_then(|pull| pull.merged_at).to_cell());
 }
 
 entity! {

@@ -99,3 +99,27 @@ async fn speed_of_plain_and_synced_commits() {
         println!("{level}: {:?} a commit", start.elapsed() / COMMITS);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "measures"]
+async fn speed_of_reading_rows() {
+    const TASKS: i64 = 10_000;
+    let (store, _dir) = store().await;
+    let project = insert_project(&store).await.id;
+    let mut tx = store.begin().await.unwrap();
+    for at in 0..TASKS {
+        insert_attempt(&mut tx, project, at).await;
+    }
+    tx.commit().await.unwrap();
+    let mut took = Vec::new();
+    for _ in 0..15 {
+        let start = Instant::now();
+        assert_eq!(store.tasks_snapshot(project).await.unwrap().1.len(), TASKS as usize);
+        let tasks = start.elapsed();
+        assert_eq!(store.project_attempts(project).await.unwrap().len(), TASKS as usize);
+        took.push((tasks, start.elapsed() - tasks));
+    }
+    let tasks = took.iter().map(|(tasks, _)| tasks).min().unwrap();
+    let attempts = took.iter().map(|(_, attempts)| attempts).min().unwrap();
+    println!("{TASKS} tasks as rows in {tasks:?}, {TASKS} attempts in {attempts:?}");
+}
