@@ -382,8 +382,8 @@ async fn a_replaced_git_directory_is_reported_with_what_to_do() {
         plant(&world, &s);
         let refused = status(&world.f.repo, &s.w.path).await.unwrap_err();
         assert!(matches!(refused, GitError::Replaced { .. }), "{name}: {refused}");
-        let text = refused.to_string();
-        assert!(text.contains("was replaced") && text.contains("put it back"), "{name}: {text}");
+        assert!(refused.to_string().contains("was replaced"), "{name}: {refused}");
+        assert!(refused.hint().is_some_and(|hint| hint.contains("put it back")), "{name}: {refused}");
         let diff = diff_worktree(&world.f.repo, &s.w.path, "main", Counting::Skip).await.unwrap_err();
         assert!(matches!(diff, GitError::Replaced { .. }), "{name}: {diff}");
     }
