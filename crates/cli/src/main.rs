@@ -25,6 +25,7 @@ mod command;
 mod exit;
 mod first_commit;
 mod home;
+mod json;
 mod linkage;
 mod logging;
 mod note;

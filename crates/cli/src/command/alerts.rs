@@ -111,10 +111,10 @@ async fn list(client: &Client, all: bool, json: bool) -> Result<()> {
 }
 
 async fn acknowledge(client: &Client, named: &str) -> Result<Alert> {
-    let all: Vec<Value> = client.get("/api/alerts").await?;
-    let ids: Vec<&str> = all.iter().filter_map(|alert| alert["id"].as_str()).collect();
-    let matching: Vec<&&str> = ids.iter().filter(|id| is_prefix(named, id)).collect();
-    match matching[..] {
+    let all: Vec<Alert> = client.get("/api/alerts").await?;
+    let ids = all.iter().map(|alert| alert.id.to_string());
+    let matching: Vec<String> = ids.filter(|id| is_prefix(named, id)).collect();
+    match &matching[..] {
         [id] => client.post(&format!("/api/alerts/{id}/ack"), &json!({})).await,
         [] => Err(NotFound(format!("no alert matches '{named}'; `forge alerts` lists them")).into()),
         _ => Err(NotFound(format!("'{named}' matches {} alerts; use a longer id", matching.len())).into()),

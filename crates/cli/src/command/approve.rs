@@ -2,6 +2,8 @@
 
 use anyhow::Result;
 use forge_types::Millis;
+use forge_types::Project;
+use forge_types::wire::{PendingApproval, TaskAttemptDetail};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -121,35 +123,23 @@ async fn select(client: &Client, named: &str, scope: &Scope, all: Vec<Question>)
 
 /// The name of the project whose agent asked.
 async fn project_of(client: &Client, question: &Question) -> Option<String> {
-    let attempt: Value =
+    let attempt: TaskAttemptDetail =
         client.get(&format!("/api/task-attempts/{}", question.attempt.as_ref()?)).await.ok()?;
-    let path = format!("/api/projects/{}", attempt["project_id"].as_str()?);
-    let project: Value = client.get(&path).await.ok()?;
-    project["name"].as_str().map(str::to_owned)
+    let path = format!("/api/projects/{}", attempt.attempt.project_id);
+    client.get::<Project>(&path).await.ok().map(|project| project.name)
 }
 
 /// Every open question.
 pub async fn questions(client: &Client) -> Result<Vec<Question>> {
-    #[derive(Deserialize)]
-    struct Pending {
-        id: String,
-        execution_process_id: Option<String>,
-        tool_name: String,
-        tool_input: Value,
-        timeout_at: String,
-    }
-    let pending: Vec<Pending> = client.get("/api/approvals/pending").await?;
-    let mut questions = Vec::new();
-    for one in pending {
-        let run: Option<Value> = match &one.execution_process_id {
-            Some(run) => client.get(&format!("/api/execution-processes/{run}")).await.ok(),
-            None => None,
-        };
-        let attempt = run.and_then(|run| run["task_attempt_id"].as_str().map(str::to_owned));
-        let Pending { id, tool_name: tool, tool_input: input, timeout_at, .. } = one;
-        questions.push(Question { id, attempt, tool, input, timeout_at });
-    }
-    Ok(questions)
+    let pending: Vec<PendingApproval> = client.get("/api/approvals/pending").await?;
+    let question = |one: PendingApproval| Question {
+        id: one.id.to_string(),
+        attempt: one.task_attempt_id.map(|id| id.to_string()),
+        tool: one.tool_name,
+        input: one.tool_input,
+        timeout_at: one.timeout_at.to_string(),
+    };
+    Ok(pending.into_iter().map(question).collect())
 }
 
 /// The questions of one attempt.

@@ -4,11 +4,16 @@ mod whose;
 
 use anyhow::Result;
 use clap::Subcommand;
+use forge_types::wire::{Bead, BeadLink, BeadUnlink};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::command::serve::block_on;
 use crate::exit::Misused;
+use crate::json;
 use crate::reference::{Deed, Scope, short};
 use crate::table::Table;
 use crate::terminal::{self, say, say_fact};
@@ -177,39 +182,36 @@ pub fn run(command: Command) -> Result<()> {
             Command::Show { bead, common } => {
                 let whose = common.whose(&client, Deed::Look).await?;
                 let path = format!("/api/beads/{}?{}", checked(&bead)?, whose.query());
-                let bead: Value = client.get(&path).await?;
+                let bead: Bead = client.get(&path).await?;
                 if common.json {
-                    terminal::print_json(&bead);
+                    json::print(&bead);
                 } else {
                     show(&bead);
                 }
             }
             Command::Claim { bead, worker, common } => {
-                let (changed, whose) =
+                let (changed, whose): (Bead, _) =
                     common.act(&client, &bead, "claim", json!({ "worker": worker })).await?;
-                common.report(
-                    &changed,
-                    &format!("{bead} is claimed by {}", text(&changed["assignee"])),
-                    &whose,
-                );
+                let assignee = changed.assignee.as_deref().unwrap_or_default();
+                common.report(&changed, &format!("{bead} is claimed by {assignee}"), &whose);
             }
             Command::Release { bead, comment, common } => {
-                let (changed, whose) =
+                let (changed, whose): (Bead, _) =
                     common.act(&client, &bead, "release", json!({ "comment": comment })).await?;
                 let state =
                     if status_of(&changed) == "closed" { "is closed" } else { "can be claimed again" };
                 common.report(&changed, &format!("{bead} {state}"), &whose);
             }
             Command::Close { bead, reason, common } => {
-                let (changed, whose) =
+                let (changed, whose): (Bead, _) =
                     common.act(&client, &bead, "close", json!({ "reason": reason })).await?;
                 common.report(&changed, &format!("{bead} is closed"), &whose);
             }
             Command::Create(new) => create(&client, new).await?,
             Command::Undep { bead, depends_on, kind, common } => {
                 let body = json!({"depends_on": checked(&depends_on)?, "type": kind});
-                let (changed, whose) = common.act(&client, &bead, "undep", body).await?;
-                let words = match changed["removed"] == true {
+                let (changed, whose): (BeadUnlink, _) = common.act(&client, &bead, "undep", body).await?;
+                let words = match changed.removed {
                     true => format!("{bead} no longer depends on {depends_on}"),
                     false => format!("{bead} did not depend on {depends_on}"),
                 };
@@ -217,8 +219,8 @@ pub fn run(command: Command) -> Result<()> {
             }
             Command::Dep { bead, depends_on, kind, common } => {
                 let body = json!({"depends_on": checked(&depends_on)?, "type": kind});
-                let (changed, whose) = common.act(&client, &bead, "dep", body).await?;
-                let words = match changed["added"] == true {
+                let (changed, whose): (BeadLink, _) = common.act(&client, &bead, "dep", body).await?;
+                let words = match changed.added {
                     true => format!("{bead} depends on {depends_on}"),
                     false => format!("{bead} already depends on {depends_on}"),
                 };
@@ -235,24 +237,30 @@ impl Common {
     }
 
     /// Changes a bead; returns the result and whose bead it is.
-    async fn act(&self, client: &Client, bead: &str, what: &str, mut body: Value) -> Result<(Value, Whose)> {
+    async fn act<T: DeserializeOwned>(
+        &self,
+        client: &Client,
+        bead: &str,
+        what: &str,
+        mut body: Value,
+    ) -> Result<(T, Whose)> {
         let whose = self.whose(client, Deed::Change).await?;
         whose.put(&mut body);
         let changed = client.post(&format!("/api/beads/{}/{what}", checked(bead)?), &body).await?;
         Ok((changed, whose))
     }
 
-    fn report(&self, changed: &Value, words: &str, whose: &Whose) {
+    fn report<T: Serialize + JsonSchema>(&self, changed: &T, words: &str, whose: &Whose) {
         match self.json {
-            true => terminal::print_json(changed),
+            true => json::print(changed),
             false => say(&Line::new(Ink::Plain, words).and(Ink::Dim, &format!(" in {}", whose.name()))),
         }
     }
 }
 
-async fn list(client: &Client, common: &Common, filter: &str) -> Result<Vec<Value>> {
+async fn list(client: &Client, common: &Common, filter: &str) -> Result<Vec<Bead>> {
     let whose = common.whose(client, Deed::Look).await?;
-    let beads: Vec<Value> = client.get(&format!("/api/beads?{}{filter}", whose.query())).await?;
+    let beads: Vec<Bead> = client.get(&format!("/api/beads?{}{filter}", whose.query())).await?;
     if beads.is_empty() {
         refuse_none(client, &whose).await?;
     }
@@ -271,20 +279,20 @@ async fn create(client: &Client, new: NewBead) -> Result<()> {
     });
     let whose = whose::begin(client, &new.common.scope).await?;
     whose.put(&mut body);
-    let bead: Value = client.post("/api/beads", &body).await?;
+    let bead: Bead = client.post("/api/beads", &body).await?;
     if new.common.json {
-        terminal::print_json(&bead);
+        json::print(&bead);
         return Ok(());
     }
     // Standard output is the id alone, for scripts.
     eprintln!("created in {}:", whose.name());
-    terminal::print(&format!("{}\n", text(&bead["id"])));
+    terminal::print(&format!("{}\n", bead.id));
     Ok(())
 }
 
-fn show_list(beads: Vec<Value>, json: bool, none: &str) {
+fn show_list(beads: Vec<Bead>, json: bool, none: &str) {
     if json {
-        terminal::print_json(&Value::Array(beads));
+        json::print(&beads);
         return;
     }
     if beads.is_empty() {
@@ -295,64 +303,58 @@ fn show_list(beads: Vec<Value>, json: bool, none: &str) {
     for bead in &beads {
         let (ink, status) = standing(bead);
         table.row(vec![
-            (Ink::Bold, text(&bead["id"]).to_owned()),
-            (Ink::Plain, bead["priority"].as_i64().unwrap_or(0).to_string()),
-            (Ink::Plain, bead["issue_type"].as_str().unwrap_or("task").to_owned()),
+            (Ink::Bold, bead.id.clone()),
+            (Ink::Plain, bead.priority.unwrap_or(0).to_string()),
+            (Ink::Plain, bead.issue_type.clone().unwrap_or_else(|| "task".to_owned())),
             (ink, status),
-            (Ink::Plain, text(&bead["title"]).to_owned()),
-            (Ink::Dim, holder(text(&bead["assignee"]))),
+            (Ink::Plain, bead.title.clone().unwrap_or_default()),
+            (Ink::Dim, holder(bead.assignee.as_deref().unwrap_or_default())),
         ]);
     }
     table.print();
 }
 
 /// The state of a bead in one word.
-fn standing(bead: &Value) -> (Ink, String) {
-    let standing = &bead["standing"];
-    if standing["parked"].is_string() {
+fn standing(bead: &Bead) -> (Ink, String) {
+    if bead.standing.parked.is_some() {
         return (Ink::Red, "parked".to_owned());
     }
-    match (status_of(bead), standing["ready"] == true) {
+    match (status_of(bead), bead.standing.ready) {
         ("open", true) => (Ink::Green, "ready".to_owned()),
         ("open", false) => (Ink::Yellow, "blocked".to_owned()),
         (status, _) => (Ink::Plain, status.to_owned()),
     }
 }
 
-fn show(bead: &Value) {
-    let standing = &bead["standing"];
-    say(&Line::new(Ink::Bold, text(&bead["id"])).and(Ink::Plain, " ").and(Ink::Plain, text(&bead["title"])));
-    say_fact("status", &self::standing(bead).1);
-    say_fact("priority", &bead["priority"].as_i64().unwrap_or(0).to_string());
-    let listed = |list: &Value| {
-        let names: Vec<&str> = list.as_array().into_iter().flatten().map(text).collect();
-        names.join(", ")
-    };
+fn show(bead: &Bead) {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    say(&Line::new(Ink::Bold, &bead.id).and(Ink::Plain, " ").and(Ink::Plain, &text(&bead.title)));
+    say_fact("status", &standing(bead).1);
+    say_fact("priority", &bead.priority.unwrap_or(0).to_string());
+    let task = bead.standing.task_id.map(|id| short(&id.to_string()).to_owned());
     let facts = [
-        ("assignee", text(&bead["assignee"]).to_owned()),
-        ("labels", listed(&bead["labels"])),
-        ("waits for", listed(&standing["blocked_by"])),
-        ("parked", text(&standing["parked"]).to_owned()),
-        ("task", short(text(&standing["task_id"])).to_owned()),
-        ("reason", text(&bead["close_reason"]).to_owned()),
+        ("assignee", text(&bead.assignee)),
+        ("labels", bead.labels.join(", ")),
+        ("waits for", bead.standing.blocked_by.join(", ")),
+        ("parked", text(&bead.standing.parked)),
+        ("task", task.unwrap_or_default()),
+        ("reason", text(&bead.close_reason)),
     ];
     for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
         say_fact(name, value);
     }
-    for part in ["description", "acceptance_criteria"] {
-        if let Some(words) = bead[part].as_str() {
-            say(&Line::new(Ink::Plain, "").whole());
-            words.lines().for_each(|line| say(&Line::new(Ink::Plain, line).whole()));
-        }
+    for words in [&bead.description, &bead.acceptance_criteria].into_iter().flatten() {
+        say(&Line::new(Ink::Plain, "").whole());
+        words.lines().for_each(|line| say(&Line::new(Ink::Plain, line).whole()));
     }
-    for comment in bead["comments"].as_array().into_iter().flatten() {
-        let words = Line::new(Ink::Dim, text(&comment["author"])).and(Ink::Plain, ": ");
-        say(&words.and(Ink::Plain, text(&comment["text"])).whole());
+    for comment in &bead.comments {
+        let words = Line::new(Ink::Dim, &comment.author).and(Ink::Plain, ": ");
+        say(&words.and(Ink::Plain, &comment.text).whole());
     }
 }
 
-fn status_of(bead: &Value) -> &str {
-    bead["status"].as_str().unwrap_or("open")
+fn status_of(bead: &Bead) -> &str {
+    bead.status.as_deref().unwrap_or("open")
 }
 
 /// Who claimed it; of Forge's `forge/<machine>/<who>/<claim>` only the part that people know.
@@ -367,10 +369,6 @@ fn holder(actor: &str) -> String {
 /// A word escaped for a query.
 fn escaped(word: &str) -> String {
     forge_client::query([("", word)]).trim_start_matches('=').to_owned()
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 /// An id that is safe in a URL.

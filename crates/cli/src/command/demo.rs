@@ -11,6 +11,11 @@ use forge_core::demo::{self, Chapter};
 use forge_core::{AgentsOnExit, Config, Forge};
 use forge_os::private::{Others, take_private};
 use forge_server::Door;
+use forge_types::wire::{
+    ExecutionProcess, NormalizedLogEntry, PatchFrame, PatchOp, PatchWord, StartedTask, StreamFrame,
+    TaskAttemptDetail,
+};
+use forge_types::{AttemptId, EntryType, Project, RunId, RunStatus};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -102,33 +107,31 @@ fn config(dir: &Path, backend_url: String) -> Result<Config> {
 
 async fn play(client: &Client, repo: &Path) -> Result<()> {
     let body = json!({"name": demo::NAME, "git_repo_path": repo, "use_existing_repo": true});
-    let project: Value = client.post("/api/projects", &body).await?;
-    step(&format!("Project: {}", text(&project["name"])));
+    let project: Project = client.post("/api/projects", &body).await?;
+    step(&format!("Project: {}", project.name));
 
     let mut attempts = Vec::new();
     for Chapter { title, script } in demo::SIDE_BY_SIDE {
         let body = json!({
-            "task": {"project_id": project["id"], "title": title, "description": script},
+            "task": {"project_id": project.id, "title": title, "description": script},
             "executor_profile_id": {"executor": "SCRIPTED"},
         });
-        let started: Value = client.post("/api/tasks/create-and-start", &body).await?;
-        let attempt = started["task_attempt"].clone();
-        println!("  {title}: {} in {}", text(&attempt["branch"]), text(&attempt["worktree_path"]));
-        attempts.push((title, text(&attempt["id"]).to_owned()));
+        let started: StartedTask = client.post("/api/tasks/create-and-start", &body).await?;
+        let attempt = started.task_attempt;
+        println!("  {title}: {} in {}", attempt.branch, attempt.worktree_path.unwrap_or_default());
+        attempts.push((title, attempt.id));
     }
     step("Three agents running in parallel:");
-    let watching = attempts.iter().map(|(title, id)| watch(client, title, id));
+    let watching = attempts.iter().map(|(title, id)| watch(client, title, *id));
     for watched in futures_util::future::join_all(watching).await {
         watched?;
     }
     step("Their results, each committed on its own branch:");
     for (_, id) in &attempts {
-        let attempt: Value = client.get(&format!("/api/task-attempts/{id}")).await?;
-        let runs: Vec<Value> = client.get(&format!("/api/execution-processes?task_attempt_id={id}")).await?;
-        let run = runs.last().context("the attempt has no run")?;
-        let commit = text(&run["after_head_commit"]);
-        let answer = text(&run["output"]).lines().last().unwrap_or_default();
-        println!("  {:.7}  {:28} {answer}", commit, text(&attempt["branch"]));
+        let TaskAttemptDetail { attempt, .. } = client.get(&format!("/api/task-attempts/{id}")).await?;
+        let run = newest_run(client, *id).await?;
+        let (commit, output) = (run.after_head_commit.unwrap_or_default(), run.output.unwrap_or_default());
+        println!("  {commit:.7}  {:28} {}", attempt.branch, output.lines().last().unwrap_or_default());
     }
     let (title, id) = &attempts[0];
     let _: Value = client.post(&format!("/api/task-attempts/{id}/merge"), &json!({})).await?;
@@ -138,51 +141,55 @@ async fn play(client: &Client, repo: &Path) -> Result<()> {
 }
 
 /// Prints an agent's readable log as it grows, until its run has ended.
-async fn watch(client: &Client, title: &str, attempt: &str) -> Result<()> {
-    let runs: Vec<Value> = client.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).await?;
-    let run = runs.last().map(|run| text(&run["id"]).to_owned()).context("the attempt has no run")?;
+async fn watch(client: &Client, title: &str, attempt: AttemptId) -> Result<()> {
+    let run = newest_run(client, attempt).await?.id;
     let mut socket = client.socket(&format!("/api/execution-processes/{run}/normalized-logs/ws")).await?;
     while let Some(frame) = socket.next().await? {
-        let frame: Value = serde_json::from_str(&frame).unwrap_or_default();
-        for op in frame["JsonPatch"].as_array().into_iter().flatten() {
-            let entry = &op["value"]["content"];
-            let kind = text(&entry["entry_type"]["type"]);
-            let fresh = op["op"] == "add" && kind != "system_message";
-            if fresh {
-                println!("  {title:16} {:12} {}", short(kind), text(&entry["content"]).trim());
+        let Ok(StreamFrame::Patch(PatchFrame { patch, .. })) = serde_json::from_str(&frame) else { continue };
+        for PatchOp { value, .. } in patch.into_iter().filter(|op| op.op == PatchWord::Add) {
+            let entry = value.map(serde_json::from_value::<NormalizedLogEntry>).transpose()?;
+            if let Some(NormalizedLogEntry::NormalizedEntry(entry)) = entry
+                && let Some(verb) = verb(&entry.entry_type)
+            {
+                println!("  {title:16} {verb:12} {}", entry.content.trim());
             }
         }
     }
-    settled(client, &run).await
+    settled(client, run).await
+}
+
+async fn newest_run(client: &Client, attempt: AttemptId) -> Result<ExecutionProcess> {
+    let runs: Vec<ExecutionProcess> =
+        client.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).await?;
+    runs.into_iter().last().context("the attempt has no run")
 }
 
 /// The log ends a moment before the work is committed and the run is `completed`.
-async fn settled(client: &Client, run: &str) -> Result<()> {
+async fn settled(client: &Client, run: RunId) -> Result<()> {
     for _ in 0..200 {
-        let run: Value = client.get(&format!("/api/execution-processes/{run}")).await?;
-        match text(&run["status"]) {
-            "running" => tokio::time::sleep(Duration::from_millis(50)).await,
-            "completed" => return Ok(()),
-            other => bail!("a run ended as {other}"),
+        let run: ExecutionProcess = client.get(&format!("/api/execution-processes/{run}")).await?;
+        match run.status {
+            RunStatus::Running => tokio::time::sleep(Duration::from_millis(50)).await,
+            RunStatus::Completed => return Ok(()),
+            other => bail!("a run ended as {}", other.as_str()),
         }
     }
     bail!("a run did not end")
 }
 
-fn short(kind: &str) -> &str {
-    match kind {
-        "assistant_message" => "says",
-        "thinking" => "thinks",
-        "tool_use" => "does",
-        "error_message" => "error",
-        other => other,
+/// What the agent does, in a word; its introduction is left out.
+fn verb(entry: &EntryType) -> Option<&'static str> {
+    match entry {
+        EntryType::SystemMessage => None,
+        EntryType::AssistantMessage => Some("says"),
+        EntryType::Thinking => Some("thinks"),
+        EntryType::ToolUse { .. } => Some("does"),
+        EntryType::ErrorMessage { .. } => Some("error"),
+        EntryType::UserMessage => Some("user_message"),
+        EntryType::UserFeedback { .. } => Some("user_feedback"),
     }
 }
 
 fn step(words: &str) {
     println!("\n{words}");
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

@@ -8,12 +8,14 @@ mod pager;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use forge_types::wire::{AttemptDiff, ChangedFile};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::client::Client;
 use crate::command::serve;
 use crate::figures;
+use crate::json;
 use crate::reference::{self, Attempt, Deed, Scope};
 use crate::terminal;
 use crate::transcript::{Ink, Line, Page, clean};
@@ -64,49 +66,45 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
 }
 
 /// A file and its lines; `None` for a binary one.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figures {
     pub path: String,
     pub additions: Option<u64>,
     pub deletions: Option<u64>,
 }
 
-/// What an attempt changed, in numbers.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct Change {
-    pub files: Vec<Figures>,
-    pub files_changed: usize,
-    pub additions: u64,
-    pub deletions: u64,
-}
-
-impl Change {
-    /// In a few words.
-    pub fn words(&self) -> String {
-        figures::changes(self.files_changed, self.additions, self.deletions)
+impl From<ChangedFile> for Figures {
+    fn from(ChangedFile { path, additions, deletions, .. }: ChangedFile) -> Self {
+        Self { path, additions, deletions }
     }
 }
 
-pub async fn figures(client: &Client, attempt: &str) -> Result<Change> {
+/// What an attempt changed, in a few words.
+pub fn words(change: &AttemptDiff) -> String {
+    figures::changes(change.files_changed, change.additions, change.deletions)
+}
+
+pub async fn figures(client: &Client, attempt: &str) -> Result<AttemptDiff> {
     client.get(&format!("/api/task-attempts/{attempt}/diff?max_bytes=0")).await
 }
 
 pub async fn show(client: &Client, attempt: &Attempt, form: Form) -> Result<()> {
     let only_figures = if matches!(form, Form::Stat | Form::Names) { "?max_bytes=0" } else { "" };
-    let answer: Value = client.get(&format!("/api/task-attempts/{}/diff{only_figures}", attempt.id)).await?;
+    let change: AttemptDiff =
+        client.get(&format!("/api/task-attempts/{}/diff{only_figures}", attempt.id)).await?;
     if form == Form::Json {
-        return terminal::write(&format!("{answer:#}\n"));
+        return terminal::write(&format!("{:#}\n", json::complete(&change)));
     }
-    let text = answer["diff"].as_str().unwrap_or_default();
-    let change: Change = serde_json::from_value(answer.clone()).context("unexpected answer")?;
+    let text = change.diff.as_str();
     match form {
         Form::Names => {
             let names = change.files.iter().map(|file| terminal::file_name(&file.path) + "\n");
             terminal::write(&names.collect::<String>())?;
         }
         Form::Stat => {
-            change.files.iter().try_for_each(print_figures)?;
-            terminal::write(&format!("{}\n", change.words()))?;
+            let words = words(&change);
+            change.files.iter().cloned().map(Figures::from).try_for_each(|file| print_figures(&file))?;
+            terminal::write(&format!("{words}\n"))?;
         }
         _ if text.is_empty() => eprintln!("forge: {} has no changes", attempt.short()),
         _ => show_patch(text)?,
@@ -114,7 +112,7 @@ pub async fn show(client: &Client, attempt: &Attempt, form: Form) -> Result<()> 
     if change.files.len() < change.files_changed {
         eprintln!("forge: {} more files are not listed", change.files_changed - change.files.len());
     }
-    if form == Form::Patch && answer["truncated"] == true {
+    if form == Form::Patch && change.truncated {
         eprintln!(
             "forge: the patch is too long and was cut here; use git diff in the worktree to see all of it"
         );

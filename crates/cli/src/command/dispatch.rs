@@ -1,15 +1,17 @@
 //! `forge dispatch`: gives the beads of a project to agents, continuously or once.
 
 use anyhow::Result;
+use forge_types::{DispatchReport, ProjectDispatch, WorkerId};
 use serde_json::{Map, Value, json};
 
 use crate::client::Client;
 use crate::command::run::agent::read_executor;
 use crate::command::serve::block_on;
 use crate::figures;
+use crate::json;
 use crate::reference::{self, short};
 use crate::table::Table;
-use crate::terminal::{self, say, say_fact};
+use crate::terminal::{say, say_fact};
 use crate::transcript::{Ink, Line};
 
 #[derive(clap::Args)]
@@ -126,27 +128,27 @@ pub fn run(flags: Flags) -> Result<()> {
         };
         let mut body = flags.change()?;
         if flags.once || flags.dry_run {
-            body["project_id"] = project.id.into();
-            body["dry_run"] = flags.dry_run.into();
-            let report: Value = client.post("/api/dispatch", &body).await?;
+            body.insert("project_id".to_owned(), project.id.into());
+            body.insert("dry_run".to_owned(), flags.dry_run.into());
+            let report: DispatchReport = client.post("/api/dispatch", &Value::Object(body)).await?;
             match flags.json {
-                true => terminal::print_json(&report),
+                true => json::print(&report),
                 false => print_report(&project.name, &report),
             }
             return Ok(());
         }
         let path = format!("/api/projects/{}/dispatch", project.id);
-        let rule: Value = match flags.status {
+        let rule: ProjectDispatch = match flags.status {
             true => client.get(&path).await?,
             false => {
                 if flags.off || flags.mirror.is_none() {
-                    body["enabled"] = (!flags.off).into();
+                    body.insert("enabled".to_owned(), (!flags.off).into());
                 }
-                client.put(&path, &body).await?
+                client.put(&path, &Value::Object(body)).await?
             }
         };
         match flags.json {
-            true => terminal::print_json(&rule),
+            true => json::print(&rule),
             false => print_rule(&project.name, &rule),
         }
         Ok(())
@@ -155,7 +157,7 @@ pub fn run(flags: Flags) -> Result<()> {
 
 impl Flags {
     /// Only what the command line sets.
-    fn change(&self) -> Result<Value> {
+    fn change(&self) -> Result<Map<String, Value>> {
         fn word<T: clap::ValueEnum>(value: Option<T>) -> Option<Value> {
             Some(value?.to_possible_value()?.get_name().into())
         }
@@ -175,66 +177,60 @@ impl Flags {
             ("tasks", self.tasks.map(Value::from)),
         ];
         let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        Ok(Value::Object(given.collect::<Map<_, _>>()))
+        Ok(given.collect())
     }
 }
 
-fn print_rule(project: &str, rule: &Value) {
-    let state = if rule["enabled"] == true { "on" } else { "off" };
-    say(&Line::new(Ink::Bold, project).and(Ink::Plain, &format!(": dispatch is {state}")));
-    for name in ["mode", "landing", "close_on"] {
-        say_fact(name, text(&rule[name]));
-    }
-    say_fact("mirror", if rule["mirror"] == true { "on" } else { "off" });
-    if let Some(most) = rule["max_workers"].as_u64() {
+fn print_rule(project: &str, ProjectDispatch { rule, .. }: &ProjectDispatch) {
+    let state = |on: bool| if on { "on" } else { "off" };
+    say(&Line::new(Ink::Bold, project).and(Ink::Plain, &format!(": dispatch is {}", state(rule.enabled))));
+    say_fact("mode", &json::word(&rule.mode));
+    say_fact("landing", &json::word(&rule.landing));
+    say_fact("close_on", &json::word(&rule.close_on));
+    say_fact("mirror", state(rule.mirror));
+    if let Some(most) = rule.max_workers {
         say_fact("at once", &most.to_string());
     }
-    if let Some(executor) = rule["executor_profile_id"]["executor"].as_str() {
-        say_fact("agent", executor);
+    if let Some(profile) = &rule.executor_profile_id {
+        say_fact("agent", profile.executor.as_str());
     }
-    if rule["tasks"] == true {
+    if rule.tasks {
         say_fact("tasks", "dispatched too");
     }
-    if let Some(worker) = rule["worker"].as_str() {
+    if let Some(worker) = &rule.worker {
         say_fact("worker", worker);
     }
 }
 
-fn print_report(project: &str, report: &Value) {
-    let list = |name: &str| report[name].as_array().cloned().unwrap_or_default();
-    let (started, waiting) = (list("started"), list("waiting"));
+fn print_report(project: &str, report: &DispatchReport) {
+    let DispatchReport { started, waiting, .. } = report;
     if started.is_empty() && waiting.is_empty() {
         say(&Line::new(Ink::Plain, &format!("nothing in {project} is ready")));
         return;
     }
     let mut table =
         Table::new(&["BEAD", "SCORE", "TIER", "MODEL", "ATTEMPT", "WORKER", "TITLE"]).flexible(&["TITLE"]);
-    for bead in &started {
-        let points = ["priority", "type", "complexity", "availability"];
-        let score: u64 = points.iter().filter_map(|part| bead["score"][part].as_u64()).sum();
+    for bead in started {
+        let attempt = bead.attempt_id.map(|id| id.to_string());
         table.row(vec![
-            (Ink::Bold, text(&bead["bead"]).to_owned()),
-            (Ink::Plain, score.to_string()),
-            (Ink::Plain, text(&bead["decision"]["tier"]).to_owned()),
-            (Ink::Plain, text(&bead["decision"]["model"]).to_owned()),
-            (Ink::Plain, bead["attempt_id"].as_str().map_or("-", short).to_owned()),
-            (Ink::Plain, bead["worker"].as_str().unwrap_or("-").to_owned()),
-            (Ink::Plain, text(&bead["title"]).to_owned()),
+            (Ink::Bold, bead.bead.clone()),
+            (Ink::Plain, bead.score.total().to_string()),
+            (Ink::Plain, bead.decision.tier.to_string()),
+            (Ink::Plain, bead.decision.model.clone()),
+            (Ink::Plain, attempt.as_deref().map_or("-", short).to_owned()),
+            (Ink::Plain, bead.worker.as_ref().map_or("-", WorkerId::as_str).to_owned()),
+            (Ink::Plain, bead.title.clone()),
         ]);
     }
     if !started.is_empty() {
         table.print();
     }
-    let would = if report["dry_run"] == true { "would be started" } else { "started" };
+    let would = if report.dry_run { "would be started" } else { "started" };
     say(&Line::new(Ink::Plain, &format!("{} of {project} {would}", figures::count(started.len(), "bead"))));
-    for bead in &waiting {
-        let line = Line::new(Ink::Bold, text(&bead["bead"])).and(Ink::Plain, " waits: ");
-        say(&line.and(Ink::Yellow, text(&bead["reason"])).whole());
+    for bead in waiting {
+        let line = Line::new(Ink::Bold, &bead.bead).and(Ink::Plain, " waits: ");
+        say(&line.and(Ink::Yellow, &bead.reason).whole());
     }
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -250,7 +246,7 @@ mod tests {
 
     fn change(args: &[&str]) -> Value {
         let args = ["dispatch"].iter().chain(args);
-        Program::try_parse_from(args).expect("flags").flags.change().expect("a change")
+        Program::try_parse_from(args).expect("flags").flags.change().expect("a change").into()
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! `forge open`: opens an attempt on the board or in the editor, or prints its path.
 
 use anyhow::{Context, Result};
+use forge_types::wire::EditorUrl;
 use serde_json::{Value, json};
 
 use crate::command::serve::block_on;
+use crate::json;
 use crate::reference::{Deed, Meant, Subject};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
@@ -48,11 +50,11 @@ pub fn run(flags: Flags) -> Result<()> {
         }
         if flags.editor {
             let path = format!("/api/task-attempts/{}/open-editor", attempt.id);
-            let opened: Value = client.post(&path, &json!({})).await?;
+            let opened: EditorUrl = client.post(&path, &json!({})).await?;
             // A remote editor is opened with a link.
-            match opened["url"].as_str() {
-                Some(url) => print(url, opened.clone()),
-                None if flags.subject.json => terminal::print_json(&opened),
+            match &opened.url {
+                Some(url) => print(url, json!(opened)),
+                None if flags.subject.json => json::print(&opened),
                 None => say(&Line::new(Ink::Green, "opened ").and(Ink::Plain, &attempt.branch)),
             }
             return Ok(());

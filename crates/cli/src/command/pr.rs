@@ -2,6 +2,7 @@
 
 use anyhow::{Error, Result};
 use forge_types::ErrorCode;
+use forge_types::wire::AttachedPullRequest;
 use serde_json::{Value, json};
 
 use crate::client::{self, Client};
@@ -94,8 +95,7 @@ fn explain(error: Error) -> Error {
 
 async fn attach(client: &Client, attempt: &Attempt, number: i64) -> Result<String> {
     let path = format!("/api/task-attempts/{}/pr/attach", attempt.id);
-    let found: Value = client.post(&path, &json!({"pr_number": number})).await?;
-    let url = found["pr_url"].as_str().map(str::to_owned);
+    let found: AttachedPullRequest = client.post(&path, &json!({"pr_number": number})).await?;
     let none = || NotFound(format!("no pull request #{number} comes from {}", attempt.branch)).into();
-    url.filter(|_| found["pr_attached"] == true).ok_or_else(none)
+    found.pr_url.filter(|_| found.pr_attached).ok_or_else(none)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Subcommand;
 use forge_git::{GitError, Repo};
+use forge_types::{Budget, RegisteredProject};
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -12,6 +13,7 @@ use crate::command::list::{self, Choice};
 use crate::command::serve::block_on;
 use crate::figures;
 use crate::first_commit;
+use crate::json;
 use crate::reference::{self, NotFound, Project, short};
 use crate::terminal::{self, confirm, say, say_fact};
 use crate::transcript::{Ink, Line};
@@ -119,13 +121,13 @@ async fn add(client: &Client, new: NewProject) -> Result<()> {
         "default_base_branch": new.base, "max_cost_usd": new.max_cost_usd,
     });
     first_commit::ask(&repo).await?;
-    let project: Value = client.post("/api/projects", &body).await?;
-    first_commit::report(project["first_commit"].as_str());
+    let RegisteredProject { project, first_commit } = client.post("/api/projects", &body).await?;
+    first_commit::report(first_commit.as_deref());
     if new.json {
-        terminal::print_json(&project);
+        json::print(&RegisteredProject { project, first_commit });
         return Ok(());
     }
-    let id = short(project["id"].as_str().unwrap_or_default()).to_owned();
+    let id = short(&project.id.to_string()).to_owned();
     say(&Line::new(Ink::Green, "added ")
         .and(Ink::Plain, &format!("{name} ({id}) at {}", root.display()))
         .whole());
@@ -141,26 +143,26 @@ async fn show(client: &Client, named: Option<&str>, json: bool) -> Result<()> {
         Some(named) => reference::project(client, named).await?,
         None => reference::here_or_refuse(client).await?,
     };
-    let detail: Value = client.get(&format!("/api/projects/{}", project.id)).await?;
+    let detail: forge_types::Project = client.get(&format!("/api/projects/{}", project.id)).await?;
     if json {
-        terminal::print_json(&detail);
+        json::print(&detail);
         return Ok(());
     }
     say(&Line::new(Ink::Bold, short(&project.id)).and(Ink::Plain, " ").and(Ink::Plain, &project.name));
     say_fact("path", &project.git_repo_path.display().to_string());
-    for (name, key) in [
-        ("base", "default_base_branch"),
-        ("setup", "setup_script"),
-        ("cleanup", "cleanup_script"),
-        ("dev", "dev_script"),
-        ("copies", "copy_files"),
+    for (name, text) in [
+        ("base", &detail.default_base_branch),
+        ("setup", &detail.setup_script),
+        ("cleanup", &detail.cleanup_script),
+        ("dev", &detail.dev_script),
+        ("copies", &detail.copy_files),
     ] {
-        if let Some(text) = detail[key].as_str().filter(|text| !text.is_empty()) {
+        if let Some(text) = text.as_deref().filter(|text| !text.is_empty()) {
             say_fact(name, text);
         }
     }
-    if let Some(limit) = detail["max_cost_usd"].as_f64() {
-        say_fact("limit", &figures::money(limit));
+    if let Some(Budget(limit)) = detail.max_cost_usd {
+        say_fact("limit", &figures::money(limit.usd()));
     }
     say_fact("board", &format!("{}/projects/{}/tasks", client.base(), project.id));
     Ok(())

@@ -1,15 +1,17 @@
 //! `forge restore`: lists retired worktrees, or restores one.
 
 use anyhow::Result;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use forge_types::ListedAttempt;
+use forge_types::wire::RestoredWorktree;
+use serde_json::json;
 
 use crate::client::Client;
 use crate::command::list;
 use crate::command::serve::block_on;
 use crate::figures;
+use crate::json::{self, OfProject};
 use crate::reference::{self, Attempt, Deed, Meant, Scope};
-use crate::terminal::{self, say};
+use crate::terminal::say;
 use crate::transcript::{Ink, Line};
 
 #[derive(clap::Args)]
@@ -36,17 +38,17 @@ pub fn run(flags: Flags) -> Result<()> {
 
 /// Attempts with retired worktrees; their contents are saved in their repositories.
 async fn list_retired(client: &Client, json: bool) -> Result<()> {
-    let mut rows: Vec<Value> = client.get("/api/task-attempts").await?;
-    rows.retain(|row| row["worktree_deleted"] == true && row["use_worktree"] != false);
+    let mut rows: Vec<ListedAttempt> = client.get("/api/task-attempts").await?;
+    rows.retain(|row| row.attempt.worktree_deleted && row.attempt.use_worktree);
     if json {
-        terminal::print_json(&Value::Array(rows));
+        json::print(&rows);
         return Ok(());
     }
     if rows.is_empty() {
         say(&Line::new(Ink::Plain, "there are no retired worktrees"));
         return Ok(());
     }
-    let attempts = rows.iter().map(Attempt::deserialize).collect::<Result<Vec<_>, _>>()?;
+    let attempts: Vec<Attempt> = rows.into_iter().map(Attempt::from).collect();
     list::print_attempts(&attempts, &list::names(client).await?);
     Ok(())
 }
@@ -54,21 +56,18 @@ async fn list_retired(client: &Client, json: bool) -> Result<()> {
 /// Restores a retired worktree and prints from where.
 pub async fn restore(client: &Client, named: &str, scope: &Scope, json: bool) -> Result<()> {
     let Meant { attempt, project } = reference::attempt(client, named, scope, Deed::Change).await?;
-    let mut back: Value = client.post(&format!("/api/worktrees/{}/restore", attempt.id), &json!({})).await?;
+    let back: RestoredWorktree =
+        client.post(&format!("/api/worktrees/{}/restore", attempt.id), &json!({})).await?;
     if json {
-        back["project"] = json!(project.name);
-        terminal::print_json(&back);
+        json::print(&OfProject { data: back, project: project.name });
         return Ok(());
     }
-    let text = |key: &str| back[key].as_str().unwrap_or_default();
-    let line = Line::new(Ink::Green, "restored ").and(
-        Ink::Plain,
-        &format!("{} of {} from the {} to {}", attempt.short(), project.name, text("from"), text("path")),
-    );
+    let (from, path) = (json::word(&back.from), back.path.display());
+    let line = Line::new(Ink::Green, "restored ")
+        .and(Ink::Plain, &format!("{} of {} from the {from} to {path}", attempt.short(), project.name));
     say(&line.whole());
-    let missing = back["missing"].as_array().map_or(0, Vec::len);
-    if missing > 0 {
-        let folders = figures::count(missing, "regenerable folder");
+    if !back.missing.is_empty() {
+        let folders = figures::count(back.missing.len(), "regenerable folder");
         say(&Line::new(Ink::Plain, &format!("not kept: {folders} (caches, dependencies)")));
     }
     Ok(())

@@ -2,14 +2,15 @@
 
 use anyhow::Result;
 use clap::Subcommand;
-use serde_json::Value;
+use forge_types::{MicroUsd, Routing, WorkerId};
 
 use crate::client::Client;
 use crate::command::beads::checked;
 use crate::command::serve::block_on;
 use crate::figures;
+use crate::json;
 use crate::reference;
-use crate::terminal::{self, say, say_fact};
+use crate::terminal::{say, say_fact};
 use crate::transcript::{Ink, Line};
 
 #[derive(Subcommand)]
@@ -40,9 +41,9 @@ pub fn run(command: Command) -> Result<()> {
             None => reference::here_or_refuse(&client).await?,
         };
         let path = format!("/api/routing/explain?bead={}&project_id={}", checked(&bead)?, project.id);
-        let decisions: Vec<Value> = client.get(&path).await?;
+        let decisions: Vec<Routing> = client.get(&path).await?;
         if json {
-            terminal::print_json(&Value::Array(decisions));
+            json::print(&decisions);
             return Ok(());
         }
         if decisions.is_empty() {
@@ -53,34 +54,34 @@ pub fn run(command: Command) -> Result<()> {
     })
 }
 
-fn print(routing: &Value) {
-    let (decision, score) = (&routing["decision"], &routing["score"]);
-    let points = |part: &str| score[part].as_u64().unwrap_or(0);
-    let parts = ["priority", "type", "complexity", "availability"];
-    let total: u64 = parts.iter().map(|part| points(part)).sum();
-    let sum: Vec<String> = parts.iter().map(|part| format!("{part} {}", points(part))).collect();
-    let money = |value: &Value| value.as_f64().map_or_else(|| "unknown".to_owned(), figures::money);
-    let head = format!(" {} ({})", text(&decision["model"]), text(&decision["tier"]));
-    say(&Line::new(Ink::Bold, text(&routing["work"])).and(Ink::Plain, &head));
-    say_fact("when", text(&routing["decided_at"]));
-    say_fact("why", &text(&decision["reason"]).replace('_', " "));
-    if let Some(wanted) = routing["wanted"].as_str().filter(|wanted| *wanted != text(&decision["tier"])) {
+fn print(routing: &Routing) {
+    let Routing { decision, score, .. } = routing;
+    let money =
+        |cost: Option<MicroUsd>| cost.map_or_else(|| "unknown".to_owned(), |cost| figures::money(cost.usd()));
+    say(&Line::new(Ink::Bold, &routing.work)
+        .and(Ink::Plain, &format!(" {} ({})", decision.model, decision.tier)));
+    say_fact("when", &routing.decided_at.to_string());
+    say_fact("why", &json::word(&decision.reason).replace('_', " "));
+    if let Some(wanted) = routing.wanted.filter(|wanted| *wanted != decision.tier) {
         say_fact("wanted", &format!("a model of tier {wanted}"));
     }
-    for out in routing["passed_over"].as_array().into_iter().flatten() {
-        let words = format!("{} ({}): {}", text(&out["model"]), text(&out["tier"]), text(&out["why"]));
-        say_fact("out", &words);
+    for out in &routing.passed_over {
+        say_fact("out", &format!("{} ({}): {}", out.model, out.tier, out.why));
     }
-    say_fact("score", &format!("{total} of 100: {}", sum.join(", ")));
-    say_fact("difficulty", &format!("{} of 100", routing["complexity"].as_u64().unwrap_or(0)));
-    say_fact("worker", text(&routing["worker"]));
-    say_fact("outcome", routing["outcome"].as_str().unwrap_or("running"));
     say_fact(
-        "cost",
-        &format!("{}, expected {}", money(&routing["actual_cost"]), money(&decision["estimated_cost"])),
+        "score",
+        &format!(
+            "{} of 100: priority {}, type {}, complexity {}, availability {}",
+            score.total(),
+            score.priority,
+            score.kind,
+            score.complexity,
+            score.availability
+        ),
     );
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
+    say_fact("difficulty", &format!("{} of 100", routing.complexity));
+    say_fact("worker", routing.worker.as_ref().map_or("", WorkerId::as_str));
+    say_fact("outcome", &routing.outcome.as_ref().map_or_else(|| "running".to_owned(), json::word));
+    let (actual, expected) = (money(routing.actual_cost), money(decision.estimated_cost));
+    say_fact("cost", &format!("{actual}, expected {expected}"));
 }

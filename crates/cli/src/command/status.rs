@@ -5,6 +5,7 @@ mod detail;
 use std::collections::HashMap;
 
 use anyhow::Result;
+use forge_types::{Budget, MicroUsd, Settings, UsageReport};
 use forge_types::{Day, Millis};
 use serde_json::{Value, json};
 
@@ -57,8 +58,8 @@ impl Server {
         let (attempts, names, usage, config, questions) = tokio::try_join!(
             client.get::<Vec<Attempt>>("/api/task-attempts"),
             list::names(client),
-            client.get::<Value>(&usage),
-            client.get::<Value>("/api/config"),
+            client.get::<UsageReport>(&usage),
+            client.get::<Settings>("/api/config"),
             approve::questions(client),
         )?;
         let health = client.ready().await.unwrap_or_default();
@@ -67,8 +68,8 @@ impl Server {
             names,
             running: attempts.into_iter().filter(|attempt| attempt.status == "running").collect(),
             questions,
-            spent_today: usage["total"]["cost_usd"].as_f64(),
-            budget: config["max_cost_usd_per_day"].as_f64(),
+            spent_today: usage.total.cost_usd.map(MicroUsd::usd),
+            budget: config.max_cost_usd_per_day.map(|Budget(limit)| limit.usd()),
         })
     }
 

@@ -5,15 +5,16 @@ mod efficiency;
 use std::collections::HashMap;
 
 use anyhow::Result;
-use serde_json::Value;
+use forge_types::{Budget, MonthSpending, UsageGroup, UsageReport, UsageSum};
+use serde::de::DeserializeOwned;
 
 use crate::client::Client;
 use crate::command::list;
 use crate::command::serve::block_on;
 use crate::figures;
+use crate::json;
 use crate::reference::{self, Attempt, short};
 use crate::table::Table;
-use crate::terminal;
 use crate::transcript::Ink;
 
 #[derive(clap::Args)]
@@ -60,7 +61,7 @@ struct About {
 
 impl About {
     /// Requests the usage.
-    async fn ask(&self, client: &Client, path: &str) -> Result<Value> {
+    async fn ask<T: DeserializeOwned>(&self, client: &Client, path: &str) -> Result<T> {
         let mut path = path.to_owned();
         if let Some(day) = self.since {
             path += &format!("&from={day}");
@@ -84,16 +85,29 @@ enum Key {
 }
 
 impl Key {
-    /// The server's name for it, the field of a group that contains it, and the column heading.
-    fn names(self) -> (&'static str, &'static str, &'static str) {
+    /// The server's name for it, and the column heading.
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Key::Project => ("project", "project_id", "PROJECT"),
-            Key::Executor => ("executor", "executor", "EXECUTOR"),
-            Key::Model => ("model", "model", "MODEL"),
-            Key::Day => ("day", "day", "DAY"),
-            Key::Task => ("task", "task_id", "TASK"),
-            Key::Worker => ("worker", "worker_id", "WORKER"),
-            Key::Bead => ("bead", "bead", "BEAD"),
+            Key::Project => ("project", "PROJECT"),
+            Key::Executor => ("executor", "EXECUTOR"),
+            Key::Model => ("model", "MODEL"),
+            Key::Day => ("day", "DAY"),
+            Key::Task => ("task", "TASK"),
+            Key::Worker => ("worker", "WORKER"),
+            Key::Bead => ("bead", "BEAD"),
+        }
+    }
+
+    /// What a group is about.
+    fn of(self, group: &UsageGroup) -> Option<String> {
+        match self {
+            Key::Project => group.project_id.map(|id| id.to_string()),
+            Key::Executor => group.executor.clone(),
+            Key::Model => group.model.clone(),
+            Key::Day => group.day.map(|day| day.to_string()),
+            Key::Task => group.task_id.map(|id| id.to_string()),
+            Key::Worker => group.worker_id.as_ref().map(|id| id.to_string()),
+            Key::Bead => group.bead.clone(),
         }
     }
 }
@@ -106,10 +120,11 @@ pub fn run(flags: Flags) -> Result<()> {
             Some(Report::Models(about)) => return efficiency::models(&client, about).await,
             None => {}
         }
-        let (key, field, head) = flags.by.names();
-        let report = flags.about.ask(&client, &format!("/api/usage?group_by={key}")).await?;
+        let (key, head) = flags.by.names();
+        let path = format!("/api/usage?group_by={key}");
+        let report: UsageReport = flags.about.ask(&client, &path).await?;
         if flags.about.json {
-            terminal::print_json(&report);
+            json::print(&report);
             return Ok(());
         }
         let names = match flags.by {
@@ -119,18 +134,18 @@ pub fn run(flags: Flags) -> Result<()> {
         };
         let mut table = Table::new(&[head, "RUNS", "INPUT", "CACHED", "OUTPUT", "COST"]).flexible(&[head]);
         table = table.right(&["RUNS", "INPUT", "CACHED", "OUTPUT", "COST"]);
-        for group in report["groups"].as_array().into_iter().flatten() {
-            let name = group[field].as_str().filter(|name| !name.is_empty()).unwrap_or("-");
-            let name = names.get(name).cloned().unwrap_or_else(|| match names.is_empty() {
-                true => name.to_owned(),
-                false => short(name).to_owned(),
+        for group in &report.groups {
+            let name = flags.by.of(group).filter(|name| !name.is_empty()).unwrap_or_else(|| "-".to_owned());
+            let name = names.get(&name).cloned().unwrap_or_else(|| match names.is_empty() {
+                true => name,
+                false => short(&name).to_owned(),
             });
-            table.row(cells(Ink::Plain, name, group));
+            table.row(cells(Ink::Plain, name, &group.sum));
         }
-        table.row(cells(Ink::Bold, "total".to_owned(), &report["total"]));
+        table.row(cells(Ink::Bold, "total".to_owned(), &report.total));
         table.print();
-        eprintln!("{}", month(&report["month"]));
-        let unpriced = report["total"]["unpriced_tokens"].as_u64().unwrap_or(0);
+        eprintln!("{}", month(&report.month));
+        let unpriced = whole(report.total.unpriced_tokens);
         if unpriced > 0 {
             let tokens = figures::tokens(unpriced);
             eprintln!(
@@ -142,29 +157,28 @@ pub fn run(flags: Flags) -> Result<()> {
 }
 
 /// The cost of the month so far, and the projected total.
-fn month(usage: &Value) -> String {
-    let money = |key: &str| usage[key].as_f64().map(figures::money);
-    let (spent, projected) = (money("spent_usd"), money("projected_usd"));
-    let limit = money("limit_usd").map(|limit| format!(" of {limit}")).unwrap_or_default();
-    format!(
-        "this month: {}{limit}, about {} by its end",
-        spent.unwrap_or_default(),
-        projected.unwrap_or_default()
-    )
+fn month(month: &MonthSpending) -> String {
+    let (spent, projected) =
+        (figures::money(month.spent_usd.usd()), figures::money(month.projected_usd.usd()));
+    let limit = month.limit_usd.map(|Budget(limit)| format!(" of {}", figures::money(limit.usd())));
+    format!("this month: {spent}{}, about {projected} by its end", limit.unwrap_or_default())
 }
 
-fn cells(ink: Ink, name: String, sum: &Value) -> Vec<(Ink, String)> {
-    let count = |key: &str| sum[key].as_u64().unwrap_or(0);
-    let cost = sum["cost_usd"].as_f64().map_or_else(|| "-".to_owned(), figures::money);
-    let cached = count("cache_read_tokens") + count("cache_write_tokens");
+fn cells(ink: Ink, name: String, sum: &UsageSum) -> Vec<(Ink, String)> {
+    let tokens = |count: i64| figures::tokens(whole(count));
     let numbers = [
-        count("runs").to_string(),
-        figures::tokens(count("input_tokens")),
-        figures::tokens(cached),
-        figures::tokens(count("output_tokens")),
-        cost,
+        sum.runs.to_string(),
+        tokens(sum.input_tokens),
+        tokens(sum.cache_read_tokens + sum.cache_write_tokens),
+        tokens(sum.output_tokens),
+        sum.cost_usd.map_or_else(|| "-".to_owned(), |cost| figures::money(cost.usd())),
     ];
     std::iter::once(name).chain(numbers).map(|text| (ink, text)).collect()
+}
+
+/// A count, which is never negative.
+fn whole(count: i64) -> u64 {
+    count.try_into().unwrap_or(0)
 }
 
 /// Titles of tasks by id.

@@ -2,14 +2,17 @@
 
 use anyhow::Result;
 use clap::Subcommand;
-use serde_json::{Value, json};
+use forge_types::wire::{
+    AdoptedWorktree, GarbageReport, GarbageRequest, KeptWorktree, ReleasedWorktree, WorktreeReport,
+};
+use serde_json::json;
 
 use crate::client::Client;
 use crate::command::restore;
 use crate::command::serve::block_on;
 use crate::figures;
+use crate::json::{self, OfProject};
 use crate::reference::{self, Deed, Meant, Scope};
-use crate::terminal;
 
 #[derive(Subcommand)]
 #[command(after_help = "Examples:\n  forge worktree list\n  forge worktree retire @last")]
@@ -89,17 +92,14 @@ pub fn run(command: Command) -> Result<()> {
             Command::Adopt { attempt, scope, json } => adopt(&client, &attempt, &scope, json).await,
             Command::Release { attempt, scope, json } => release(&client, &attempt, &scope, json).await,
             Command::Gc { older_than_h, json } => {
-                let body = json!({ "older_than_h": older_than_h });
-                let report: Value = client.post("/api/worktrees/gc", &body).await?;
+                let body = json!(GarbageRequest { older_than_h });
+                let report: GarbageReport = client.post("/api/worktrees/gc", &body).await?;
                 if json {
-                    terminal::print_json(&report);
+                    json::print(&report);
                     return Ok(());
                 }
-                let removed = report["removed"].as_array().map_or(0, Vec::len);
-                println!("{removed} removed, {} freed", size(&report["freed_bytes"]));
-                for kept in report["kept"].as_array().into_iter().flatten() {
-                    println!("kept  {}", text(kept));
-                }
+                println!("{} removed, {} freed", report.removed.len(), figures::size(report.freed_bytes));
+                report.kept.iter().for_each(|kept| println!("kept  {kept}"));
                 Ok(())
             }
         }
@@ -108,27 +108,27 @@ pub fn run(command: Command) -> Result<()> {
 
 async fn retire(client: &Client, named: &str, scope: &Scope, json: bool) -> Result<()> {
     let Meant { attempt, project } = reference::attempt(client, named, scope, Deed::Change).await?;
-    let mut kept: Value = client.post(&format!("/api/worktrees/{}/retire", attempt.id), &json!({})).await?;
+    let kept: KeptWorktree =
+        client.post(&format!("/api/worktrees/{}/retire", attempt.id), &json!({})).await?;
     if json {
-        kept["project"] = json!(project.name);
-        terminal::print_json(&kept);
+        json::print(&OfProject { data: kept, project: project.name });
         return Ok(());
     }
-    println!("retired {} of {}; saved as {}", attempt.short(), project.name, text(&kept["reference"]));
+    println!("retired {} of {}; saved as {}", attempt.short(), project.name, kept.reference);
     println!("restore it with: forge restore {}", attempt.short());
     Ok(())
 }
 
 async fn adopt(client: &Client, named: &str, scope: &Scope, json: bool) -> Result<()> {
     let Meant { attempt, project } = reference::attempt(client, named, scope, Deed::Change).await?;
-    let mut done: Value = client.post(&format!("/api/worktrees/{}/adopt", attempt.id), &json!({})).await?;
+    let done: AdoptedWorktree =
+        client.post(&format!("/api/worktrees/{}/adopt", attempt.id), &json!({})).await?;
     if json {
-        done["project"] = json!(project.name);
-        terminal::print_json(&done);
+        json::print(&OfProject { data: done, project: project.name });
         return Ok(());
     }
-    let (path, from) = (text(&done["path"]), text(&done["from"]));
-    match path == from {
+    let (path, from) = (done.path.display(), done.from.display());
+    match done.path == done.from {
         true => println!("adopted {} of {}; it stays at {path}", attempt.short(), project.name),
         false => println!("adopted {} of {}; moved from {from} to {path}", attempt.short(), project.name),
     }
@@ -137,15 +137,15 @@ async fn adopt(client: &Client, named: &str, scope: &Scope, json: bool) -> Resul
 
 async fn release(client: &Client, named: &str, scope: &Scope, json: bool) -> Result<()> {
     let Meant { attempt, project } = reference::attempt(client, named, scope, Deed::Change).await?;
-    let mut done: Value = client.post(&format!("/api/worktrees/{}/release", attempt.id), &json!({})).await?;
+    let done: ReleasedWorktree =
+        client.post(&format!("/api/worktrees/{}/release", attempt.id), &json!({})).await?;
     if json {
-        done["project"] = json!(project.name);
-        terminal::print_json(&done);
+        json::print(&OfProject { data: done, project: project.name });
         return Ok(());
     }
-    match done["path"].as_str() {
+    match &done.path {
         Some(path) => {
-            println!("{path} stays, but no longer has the branch {} checked out", text(&done["branch"]))
+            println!("{} stays, but no longer has the branch {} checked out", path.display(), done.branch)
         }
         None => println!("the old worktree is gone"),
     }
@@ -154,38 +154,25 @@ async fn release(client: &Client, named: &str, scope: &Scope, json: bool) -> Res
 }
 
 async fn list(client: &Client, json: bool) -> Result<()> {
-    let report: Value = client.get("/api/worktrees").await?;
+    let report: WorktreeReport = client.get("/api/worktrees").await?;
     if json {
-        println!("{report:#}");
+        json::print(&report);
         return Ok(());
     }
     println!(
         "{}  {} used, {} free, {} spare",
-        text(&report["base"]),
-        size(&report["used_bytes"]),
-        size(&report["free_bytes"]),
-        report["spares"]
+        report.base.display(),
+        figures::size(report.used_bytes),
+        figures::size(report.free_bytes),
+        report.spares
     );
-    for line in report["worktrees"].as_array().into_iter().flatten() {
-        let owner = line["attempt_id"].as_str().unwrap_or("-");
-        println!(
-            "{:11} {:>9}  {}  {owner}",
-            text(&line["standing"]),
-            size(&line["bytes"]),
-            text(&line["path"])
-        );
-    }
-    for line in report["trash"].as_array().into_iter().flatten() {
-        let owner = line["attempt_id"].as_str().unwrap_or("-");
-        println!("{:11} {:>9}  {}  {owner}", "trash", size(&line["bytes"]), text(&line["path"]));
+    let worktrees = report.worktrees.iter();
+    let worktrees =
+        worktrees.map(|line| (json::word(&line.standing), line.bytes, &line.path, line.attempt_id));
+    let trash = report.trash.iter().map(|line| ("trash".to_owned(), line.bytes, &line.path, line.attempt_id));
+    for (standing, bytes, path, attempt) in worktrees.chain(trash) {
+        let owner = attempt.map_or_else(|| "-".to_owned(), |id| id.to_string());
+        println!("{standing:11} {:>9}  {}  {owner}", figures::size(bytes), path.display());
     }
     Ok(())
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-fn size(bytes: &Value) -> String {
-    figures::size(bytes.as_u64().unwrap_or(0))
 }

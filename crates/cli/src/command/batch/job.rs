@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use forge_types::ProfileId;
+use forge_types::wire::AttemptDiff;
 use serde_json::{Value, json};
 
 use super::file::Item;
-use crate::command::diff::Change;
+use crate::command::diff;
 use crate::figures::clock;
 use crate::reference::short;
 use crate::transcript::Ink;
@@ -48,7 +49,7 @@ pub struct Begun {
 pub struct End {
     pub status: String,
     pub took: Duration,
-    pub change: Option<Change>,
+    pub change: Option<AttemptDiff>,
     pub cost_usd: Option<f64>,
 }
 
@@ -146,7 +147,7 @@ impl Job {
     /// What it changed, or why it was not started.
     pub fn outcome(&self) -> String {
         match &self.state {
-            State::Ended { end, .. } => end.change.as_ref().map_or_else(String::new, Change::words),
+            State::Ended { end, .. } => end.change.as_ref().map_or_else(String::new, diff::words),
             State::Refused { reason } => reason.clone(),
             _ => String::new(),
         }

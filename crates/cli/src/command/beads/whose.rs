@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use forge_types::ProjectDispatch;
 use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 
@@ -36,10 +37,9 @@ impl Whose {
                         name a project with --project";
             return Err(NotFound(text.to_owned()).into());
         }
-        let asked = projects.iter().map(|project| async move {
-            let rule: Value = client.get(&format!("/api/projects/{}/dispatch", project.id)).await?;
-            anyhow::Ok((project, rule["has_beads"] == true))
-        });
+        let asked = projects
+            .iter()
+            .map(|project| async move { anyhow::Ok((project, has_beads(client, project).await?)) });
         let kept: Vec<&Project> = try_join_all(asked)
             .await?
             .into_iter()
@@ -120,8 +120,8 @@ pub async fn begin(client: &Client, scope: &Scope) -> Result<Whose> {
 }
 
 async fn has_beads(client: &Client, project: &Project) -> Result<bool> {
-    let rule: Value = client.get(&format!("/api/projects/{}/dispatch", project.id)).await?;
-    Ok(rule["has_beads"] != false)
+    let rule: ProjectDispatch = client.get(&format!("/api/projects/{}/dispatch", project.id)).await?;
+    Ok(rule.has_beads)
 }
 
 fn is_in_repository() -> Result<bool> {

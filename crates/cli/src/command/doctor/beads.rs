@@ -1,5 +1,6 @@
 //! The beads of every project that the server knows, and of the folders in FORGE_WORKSPACES.
 
+use forge_types::Project;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,9 +24,9 @@ pub async fn checks(workspaces: &[PathBuf]) -> Vec<Check> {
 /// Without a server no projects are known; another check reports that.
 async fn projects() -> Vec<PathBuf> {
     let Ok(client) = Client::find() else { return Vec::new() };
-    let asked = tokio::time::timeout(PATIENCE, client.get::<Vec<Value>>("/api/projects")).await;
+    let asked = tokio::time::timeout(PATIENCE, client.get::<Vec<Project>>("/api/projects")).await;
     let projects = asked.ok().and_then(Result::ok).unwrap_or_default();
-    projects.iter().filter_map(|project| project["git_repo_path"].as_str()).map(PathBuf::from).collect()
+    projects.into_iter().map(|project| PathBuf::from(project.git_repo_path)).collect()
 }
 
 async fn check(folder: &Path) -> Option<Check> {

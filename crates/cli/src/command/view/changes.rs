@@ -34,7 +34,7 @@ pub async fn follow(client: &Client, attempt: &Attempt, json: bool) -> Result<Op
             last = &mut ended => {
                 let last = last?;
                 for file in diff::figures(client, &attempt.id).await?.files {
-                    printed.put(file)?;
+                    printed.put(file.into())?;
                 }
                 return Ok(last);
             }

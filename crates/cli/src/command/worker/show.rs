@@ -6,12 +6,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use forge_types::Millis;
+use forge_types::wire::WorkerPane;
 use serde_json::{Value, json};
 
 use super::{One, Worker, path};
 use crate::client::Client;
 use crate::exit::Misused;
 use crate::figures;
+use crate::json;
 use crate::reference::NotFound;
 use crate::table::Table;
 use crate::terminal::{self, say, say_fact};
@@ -175,10 +177,11 @@ pub(super) async fn attach(client: &Client, flags: &AttachFlags) -> Result<ExitC
 }
 
 pub(super) async fn peek(client: &Client, flags: &PeekFlags) -> Result<()> {
-    let pane: Value = client.get(&format!("{}?lines={}", path(&flags.worker, "peek")?, flags.lines)).await?;
+    let pane: WorkerPane =
+        client.get(&format!("{}?lines={}", path(&flags.worker, "peek")?, flags.lines)).await?;
     match flags.json {
-        true => terminal::print_json(&pane),
-        false => terminal::print(&(clean(pane["text"].as_str().unwrap_or_default()) + "\n")),
+        true => json::print(&pane),
+        false => terminal::print(&(clean(&pane.text) + "\n")),
     }
     Ok(())
 }

@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use forge_types::Worker;
+use forge_types::wire::WorkerDefinitions;
 use serde_json::{Map, Value, json};
 
 use crate::client::Client;
 use crate::exit::Misused;
+use crate::json;
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
@@ -52,18 +55,16 @@ pub struct Flags {
 
 pub(super) async fn run(client: &Client, flags: Flags) -> Result<()> {
     if flags.definition.is_some() {
-        let defined: Value = client.get("/api/worker-definitions").await?;
-        let problems = defined["problems"].as_array().into_iter().flatten();
-        problems.filter_map(Value::as_str).for_each(|problem| eprintln!("{problem}"));
+        let defined: WorkerDefinitions = client.get("/api/worker-definitions").await?;
+        defined.problems.iter().for_each(|problem| eprintln!("{problem}"));
     }
-    let worker: Value = client.post("/api/workers", &body(&flags)?).await?;
+    let worker: Worker = client.post("/api/workers", &body(&flags)?).await?;
     if flags.json {
-        terminal::print_json(&worker);
+        json::print(&worker);
         return Ok(());
     }
-    let word = |key: &str| worker[key].as_str().unwrap_or_default().to_owned();
-    let line = Line::new(Ink::Green, "started ").and(Ink::Bold, &word("id"));
-    say(&line.and(Ink::Dim, &format!(" in the session {}", word("session"))));
+    let line = Line::new(Ink::Green, "started ").and(Ink::Bold, worker.id.as_str());
+    say(&line.and(Ink::Dim, &format!(" in the session {}", worker.session)));
     Ok(())
 }
 
