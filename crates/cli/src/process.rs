@@ -1,11 +1,12 @@
 //! The runs of an attempt, as the server reports them.
 
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use forge_types::Millis;
+use forge_types::wire::ExecutionProcess;
+use forge_types::{RunId, RunReason, RunStatus};
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::client::Client;
 
@@ -14,27 +15,15 @@ const SETTLE_PAUSE: Duration = Duration::from_millis(50);
 
 /// A run as the server reports it.
 #[derive(Clone, Deserialize)]
-pub struct Process {
-    pub id: String,
-    pub run_reason: String,
-    pub status: String,
-    pub exit_code: Option<i32>,
-    pub executor_action: Value,
-    #[serde(default)]
-    pub parked_until: Option<String>,
-    /// Why its work is not committed.
-    #[serde(default)]
-    pub commit_error: Option<String>,
-    /// Its agent must be installed, logged in or given a key first.
-    #[serde(default)]
-    pub setup_required: bool,
-    /// Files in which its agent left conflicts open.
-    #[serde(default)]
-    pub open_conflicts: Vec<String>,
-    #[serde(default)]
-    pub started_at: Option<Millis>,
-    #[serde(default)]
-    pub completed_at: Option<Millis>,
+#[serde(transparent)]
+pub struct Process(ExecutionProcess);
+
+impl Deref for Process {
+    type Target = ExecutionProcess;
+
+    fn deref(&self) -> &ExecutionProcess {
+        &self.0
+    }
 }
 
 impl Process {
@@ -43,11 +32,11 @@ impl Process {
     }
 
     pub fn is_agent(&self) -> bool {
-        self.run_reason == "codingagent"
+        self.run_reason == RunReason::CodingAgent
     }
 
     pub fn is_running(&self) -> bool {
-        self.status == "running" && self.run_reason != "devserver"
+        self.status == RunStatus::Running && self.run_reason != RunReason::DevServer
     }
 
     /// The log that people read, as a stream.
@@ -62,34 +51,30 @@ impl Process {
     }
 
     /// Its name for people.
-    pub fn name(&self) -> &str {
-        match self.run_reason.as_str() {
-            "codingagent" => "agent",
-            "setupscript" => "setup script",
-            "cleanupscript" => "cleanup script",
-            "devserver" => "dev server",
-            other => other,
+    pub fn name(&self) -> &'static str {
+        match self.run_reason {
+            RunReason::CodingAgent => "agent",
+            RunReason::SetupScript => "setup script",
+            RunReason::CleanupScript => "cleanup script",
+            RunReason::DevServer => "dev server",
         }
     }
 
     /// The run that started because this one completed, if any: both are recorded together.
     pub async fn next(&self, client: &Client, attempt: &str) -> Result<Option<Process>> {
-        let action = &self.executor_action["next_action"];
-        if action.is_null() {
-            return Ok(None);
-        }
+        let Some(action) = &self.executor_action.next_action else { return Ok(None) };
         let runs = Process::list(client, attempt).await?;
         let later = runs.into_iter().skip_while(|other| other.id != self.id).skip(1);
-        Ok(later.into_iter().find(|other| other.executor_action == *action))
+        Ok(later.into_iter().find(|other| other.executor_action == **action))
     }
 
     /// A log ends a moment before its run, whose work is committed in between.
-    pub async fn settled(client: &Client, run: &str) -> Result<Process> {
+    pub async fn settled(client: &Client, run: RunId) -> Result<Process> {
         let begun = Instant::now();
         loop {
             let run: Process = client.get(&format!("/api/execution-processes/{run}")).await?;
             // A parked run no longer has a process; it continues as another run.
-            if run.status != "running" || run.parked_until.is_some() {
+            if run.status != RunStatus::Running || run.parked_until.is_some() {
                 return Ok(run);
             }
             if begun.elapsed() > SETTLE_LIMIT {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use forge_git::{Counting, Repo, diff_worktree, linked_worktree, merge_base};
-use serde_json::Value;
+use forge_types::{Attempt, UsageSum};
 
 use crate::figures;
 
@@ -17,12 +17,11 @@ pub struct Changes {
 
 impl Changes {
     /// Counted here if the worktree is on this machine; a remote server does not report these numbers.
-    pub async fn count(attempt: &Value) -> Option<Self> {
-        let text = |key: &str| attempt[key].as_str();
-        let place = Path::new(text("worktree_path")?);
+    pub async fn count(attempt: &Attempt) -> Option<Self> {
+        let place = Path::new(attempt.worktree_path.as_deref()?);
         // Only a linked worktree: a repository that an agent created in its place is ignored.
         let repo = Repo::open(&linked_worktree(place)?).await.ok()?;
-        let base = merge_base(&repo, text("branch")?, text("target_branch")?).await.ok()??;
+        let base = merge_base(&repo, &attempt.branch, &attempt.target_branch).await.ok()??;
         let files = diff_worktree(&repo, place, &base, Counting::Count).await.ok()?;
         let sum = |count: fn(&forge_git::FileDiff) -> Option<u64>| files.iter().filter_map(count).sum();
         Some(Self {
@@ -44,15 +43,22 @@ pub struct Tokens {
     pub output: u64,
 }
 
+impl From<&forge_types::Tokens> for Tokens {
+    fn from(used: &forge_types::Tokens) -> Self {
+        let counts = [used.input_tokens, used.cache_read_tokens, used.cache_creation_tokens];
+        Self::new(counts.into_iter().flatten().sum(), used.output_tokens.unwrap_or(0))
+    }
+}
+
+impl From<&UsageSum> for Tokens {
+    fn from(used: &UsageSum) -> Self {
+        Self::new(used.input_tokens + used.cache_read_tokens + used.cache_write_tokens, used.output_tokens)
+    }
+}
+
 impl Tokens {
-    /// From the fields of an attempt or of a `/api/usage` total, which differ in one name.
-    pub fn read(from: &Value) -> Self {
-        let count = |key: &str| from[key].as_u64().unwrap_or(0);
-        let written = count("cache_creation_tokens") + count("cache_write_tokens");
-        Self {
-            input: count("input_tokens") + count("cache_read_tokens") + written,
-            output: count("output_tokens"),
-        }
+    fn new(input: i64, output: i64) -> Self {
+        Self { input: input.try_into().unwrap_or(0), output: output.try_into().unwrap_or(0) }
     }
 
     pub fn is_zero(self) -> bool {

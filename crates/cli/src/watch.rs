@@ -112,7 +112,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Adds a row with time and numbers below the transcript, if the terminal supports it.
-    pub fn with_status(self, attempt: &Value, begun: Instant) -> Self {
+    pub fn with_status(self, attempt: &Attempt, begun: Instant) -> Self {
         let wanted = matches!(self.screen, Screen::Text(_)) && terminal::can_rewrite();
         let status = wanted.then(|| Status::of(self.client, attempt, begun));
         Self { status, ..self }
@@ -169,7 +169,7 @@ impl<'a> Watch<'a> {
     /// The run once its end is recorded; `None` if the person does not wait for it.
     pub async fn settle(&mut self, run: &Process) -> Result<Option<Process>> {
         tokio::select! {
-            settled = Process::settled(self.client, &run.id) => settled.map(Some),
+            settled = Process::settled(self.client, run.id) => settled.map(Some),
             _ = self.signals.next() => {
                 // The terminal may already be gone; that is not a failure.
                 let _ = self.say_farewell();
@@ -178,13 +178,13 @@ impl<'a> Watch<'a> {
         }
     }
 
-    async fn take(&mut self, run: &Process, changes: &[Value]) -> Result<()> {
+    async fn take(&mut self, run: &Process, changes: &[PatchOp]) -> Result<()> {
         for change in changes {
             if !run.is_agent() {
-                self.screen.chunk(&run.id, change)?;
+                self.screen.chunk(run.id, change)?;
                 continue;
             }
-            let Some((index, entry)) = self.screen.entry(&run.id, change)? else { continue };
+            let Some((index, entry)) = self.screen.entry(run.id, change)? else { continue };
             match self.asks.notice(index, &entry) {
                 Change::None => {}
                 Change::Asked(ask) => self.put(&ask).await?,

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use forge_types::wire::{PatchFrame, PatchOp, StreamFrame};
 
 use crate::client::Client;
 use crate::error::{Error, Kind};
@@ -36,7 +36,7 @@ pub struct Feed {
 
 pub enum Step {
     /// Changes, in order.
-    Changes(Vec<Value>),
+    Changes(Vec<PatchOp>),
     /// The server went away; the agent did not.
     Lost,
     Back,
@@ -89,7 +89,7 @@ impl Feed {
                 }
                 continue;
             };
-            let mut frame = match pipe.next().await {
+            let frame = match pipe.next().await {
                 Ok(Some(frame)) => frame,
                 Ok(None) => return Ok(Step::Finished),
                 Err(_) => {
@@ -102,12 +102,13 @@ impl Feed {
                 }
             };
             (self.has_spoken, self.strikes) = (true, 0);
-            self.seen = frame["seq"].as_i64().unwrap_or(self.seen);
-            if frame["finished"] == true {
-                return Ok(Step::Finished);
-            }
-            if let Value::Array(changes) = frame["JsonPatch"].take() {
-                return Ok(Step::Changes(changes));
+            self.seen = frame.seq().unwrap_or(self.seen);
+            match frame {
+                StreamFrame::End(_) => return Ok(Step::Finished),
+                StreamFrame::Patch(PatchFrame { patch, .. }) if !patch.is_empty() => {
+                    return Ok(Step::Changes(patch));
+                }
+                StreamFrame::Patch(_) => {}
             }
         }
     }

@@ -5,8 +5,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde_json::Value;
+use forge_types::wire::{FramePage, PatchFrame, StreamFrame};
 use tokio::time::timeout;
 
 use crate::client::Client;
@@ -71,14 +70,16 @@ impl Pipe {
     }
 
     /// The next frame; `None` when there are no more, and an error when they do not come this way any more.
-    pub async fn next(&mut self) -> Result<Option<Value>, Error> {
+    pub async fn next(&mut self) -> Result<Option<StreamFrame>, Error> {
         let text = match self {
             Self::Pages(pages) => return pages.next().await,
             Self::Events(events) => events.next().await?.map(|message| message.data),
             Self::Socket(socket) => socket.next().await?,
         };
         let text = text.ok_or_else(|| Error::cut("the stream has ended"))?;
-        Ok(Some(serde_json::from_str(&text).unwrap_or_default()))
+        // A frame of a kind that this client does not know brings no change.
+        let unknown = |_| StreamFrame::Patch(PatchFrame { patch: Vec::new(), seq: None });
+        Ok(Some(serde_json::from_str(&text).unwrap_or_else(unknown)))
     }
 }
 
@@ -103,18 +104,18 @@ pub struct Pages {
     page: Page,
 }
 
-#[derive(Deserialize)]
+/// A page, of which some frames may have been taken.
 struct Page {
-    frames: VecDeque<Value>,
+    frames: VecDeque<StreamFrame>,
     finished: bool,
     more: bool,
 }
 
 impl Pages {
-    async fn next(&mut self) -> Result<Option<Value>, Error> {
+    async fn next(&mut self) -> Result<Option<StreamFrame>, Error> {
         loop {
             if let Some(frame) = self.page.frames.pop_front() {
-                self.seen = frame["seq"].as_i64().unwrap_or(self.seen);
+                self.seen = frame.seq().unwrap_or(self.seen);
                 return Ok(Some(frame));
             }
             if self.page.finished || (self.until == Until::Now && !self.page.more) {
@@ -132,5 +133,7 @@ impl Pages {
 async fn ask(client: &Client, address: &str, seen: i64, wait_ms: u64) -> Result<Page, Error> {
     let path = format!("{address}after={seen}&wait_ms={wait_ms}");
     let late = |_| Error::away(Kind::TimedOut, client.base(), "no answer to a page");
-    timeout(PAGE_LIMIT, client.get(&path)).await.map_err(late)?
+    let FramePage { frames, finished, more } =
+        timeout(PAGE_LIMIT, client.get(&path)).await.map_err(late)??;
+    Ok(Page { frames: frames.into(), finished, more })
 }

@@ -46,7 +46,7 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
         }
         let showing = async {
             reader.show(&run).await?;
-            Process::settled(&client, &run.id).await.map(Some)
+            Process::settled(&client, run.id).await.map(Some)
         };
         follow(&attempt, showing).await
     }))
@@ -56,13 +56,15 @@ fn choose(runs: &[Process], named: &str) -> Result<Process> {
     // A kind is the first word of a run's name.
     let is_kind = |run: &Process| run.name().split(' ').next() == Some(named);
     let is_id = |run: &Process| {
-        named.len() >= reference::LEAST_DIGITS && run.id.starts_with(&named.to_ascii_lowercase())
+        named.len() >= reference::LEAST_DIGITS && run.id.to_string().starts_with(&named.to_ascii_lowercase())
     };
     if let Some(run) = runs.iter().rev().find(|run| is_kind(run) || is_id(run)) {
         return Ok(run.clone());
     }
-    let known: Vec<String> =
-        runs.iter().map(|run| format!("{} ({})", reference::short(&run.id), run.name())).collect();
+    let known: Vec<String> = runs
+        .iter()
+        .map(|run| format!("{} ({})", reference::short(&run.id.to_string()), run.name()))
+        .collect();
     let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
     Err(NotFound(format!("--process: no run of this attempt matches '{named}'; its runs: {known}")).into())
 }

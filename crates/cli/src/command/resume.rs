@@ -4,8 +4,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Result;
-use forge_types::ProfileId;
-use serde_json::{Value, json};
+use forge_types::wire::TaskAttemptDetail;
+use forge_types::{FollowUp, ProfileId};
+use serde_json::json;
 
 use super::run::{Begun, Landing, Manner, read_executor};
 use crate::client::Client;
@@ -61,7 +62,8 @@ pub async fn follow_up(
 ) -> Result<Begun> {
     let since = Instant::now();
     let Meant { attempt, project } = meant;
-    let mut body = json!({"prompt": prompt});
+    let fresh = fresh.then_some(true);
+    let mut body = FollowUp { fresh, ..FollowUp::saying(prompt.to_owned()) };
     if let Some(profile) = profile {
         let used = attempt.executor_profile_id.executor;
         if profile.executor != used {
@@ -71,20 +73,17 @@ pub async fn follow_up(
             );
             return Err(Misused(text).into());
         }
-        body["variant"] = json!(profile.variant);
-    }
-    if fresh {
-        body["fresh"] = json!(true);
+        body.variant = Some(profile.variant);
     }
     let id = &attempt.id;
     let known = Process::list(client, id).await?;
-    let run: Process = client.post(&format!("/api/task-attempts/{id}/follow-up"), &body).await?;
+    let run: Process = client.post(&format!("/api/task-attempts/{id}/follow-up"), &json!(body)).await?;
     let mut notes = Vec::new();
     if known.iter().any(|process| process.id == run.id) {
         notes.push("the agent is running and got the message; this is its run from the beginning".to_owned());
     } else if known.iter().any(Process::is_running) {
         notes.push("another run of this attempt is running; this one starts after it".to_owned());
     }
-    let attempt: Value = client.get(&format!("/api/task-attempts/{id}")).await?;
+    let TaskAttemptDetail { attempt, .. } = client.get(&format!("/api/task-attempts/{id}")).await?;
     Ok(Begun { attempt, project, run, notes, since })
 }

@@ -1,6 +1,7 @@
 //! `forge stop`: stops running attempts and keeps their work.
 
 use anyhow::{Result, bail};
+use forge_types::RunStatus;
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -79,7 +80,7 @@ async fn choose(client: &Client, flags: &Flags) -> Result<Vec<Meant>> {
 /// What was running.
 async fn stop(client: &Client, attempt: &Attempt) -> Result<Vec<String>> {
     let runs = Process::list(client, &attempt.id).await?;
-    let running = runs.iter().filter(|run| run.status == "running");
+    let running = runs.iter().filter(|run| run.status == RunStatus::Running);
     let names: Vec<String> = running.map(|run| run.name().to_owned()).collect();
 
     if !names.is_empty() {

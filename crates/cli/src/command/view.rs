@@ -9,13 +9,16 @@ mod reader;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
+use forge_types::RunStatus;
+use forge_types::wire::TaskAttemptDetail;
+use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::client::Client;
 use crate::command::list::ink;
 use crate::command::{diff, serve};
 use crate::exit::Exit;
+use crate::json;
 use crate::process::Process;
 use crate::reference::{self, Attempt, Deed, Scope};
 use crate::terminal;
@@ -84,17 +87,18 @@ async fn show(client: &Client, attempt: &Attempt, flags: &Flags) -> Result<ExitC
 }
 
 async fn greet(client: &Client, attempt: &Attempt, screen: &mut Screen) -> Result<()> {
-    let known: Value = client.get(&format!("/api/task-attempts/{}", attempt.id)).await?;
-    let task: reference::Task = client.get(&format!("/api/tasks/{}", attempt.task_id)).await?;
-    screen.object(&json!({"type": "attempt", "attempt": known, "title": task.title}))?;
-    let field = |key: &str| known[key].as_str().unwrap_or_default();
+    let known: TaskAttemptDetail = client.get(&format!("/api/task-attempts/{}", attempt.id)).await?;
+    let title = &known.task.title;
+    screen.object(&json!({"type": "attempt", "attempt": json::complete(&known), "title": title}))?;
+    let status = json::word(&known.attempt.status);
     let (project, base) = (&attempt.project_id, client.base());
     let board = format!("{base}/projects/{project}/tasks/{}/attempts/{}", attempt.task_id, attempt.id);
-    let agent =
-        Line::new(Ink::Plain, field("executor")).and(Ink::Plain, " on ").and(Ink::Cyan, &attempt.branch);
+    let agent = Line::new(Ink::Plain, &known.attempt.executor)
+        .and(Ink::Plain, " on ")
+        .and(Ink::Cyan, &attempt.branch);
     screen.lines(&[
-        Line::new(Ink::Bold, &task.title),
-        agent.and(Ink::Plain, " · ").and(ink(field("status")), field("status")),
+        Line::new(Ink::Bold, title),
+        agent.and(Ink::Plain, " · ").and(ink(&status), &status),
         Line::new(Ink::Dim, &format!("· {board}")).whole(),
     ])
 }
@@ -113,9 +117,9 @@ pub async fn follow(
             return Ok(Exit::Stopped.into());
         }
     };
-    Ok(match last.as_ref().map(|run| run.status.as_str()) {
-        None | Some("completed") => ExitCode::SUCCESS,
-        Some("killed") => Exit::Stopped.into(),
+    Ok(match last.as_ref().map(|run| run.status) {
+        None | Some(RunStatus::Completed) => ExitCode::SUCCESS,
+        Some(RunStatus::Killed) => Exit::Stopped.into(),
         Some(_) => Exit::Failed.into(),
     })
 }

@@ -5,7 +5,9 @@
 //! by erasing everything after the cursor.
 
 use anyhow::Result;
-use forge_types::{EntryType, NormalizedEntry};
+use forge_types::wire::{PatchOp, RawLogEntry};
+use forge_types::{EntryType, NormalizedEntry, RunId};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
@@ -48,18 +50,17 @@ impl Screen {
     }
 
     /// An entry was added or changed.
-    pub fn entry(&mut self, run: &str, change: &Value) -> Result<Option<(usize, NormalizedEntry)>> {
-        let index = change["path"].as_str().and_then(|path| path.rsplit('/').next()?.parse::<usize>().ok());
-        let content = &change["value"]["content"];
-        let (Some(index), false) = (index, content.is_null()) else { return Ok(None) };
+    pub fn entry(&mut self, run: RunId, change: &PatchOp) -> Result<Option<(usize, NormalizedEntry)>> {
+        let index = change.path.rsplit('/').next().and_then(|index| index.parse::<usize>().ok());
+        let (Some(index), Some(content)) = (index, change.content()) else { return Ok(None) };
+        let entry = read_entry(content);
         match self {
             Self::Json => {
-                let line = json!({"type": "entry", "run_id": run, "op": change["op"], "index": index, "entry": content});
+                let line = json!({"type": "entry", "run_id": run, "op": change.op, "index": index, "entry": content});
                 terminal::write(&format!("{line}\n"))?;
-                Ok(Some((index, read_entry(content))))
+                Ok(Some((index, entry)))
             }
             Self::Text(text) => {
-                let entry = read_entry(content);
                 let words = text.transcript.take(index, &entry);
                 text.print(&words)?;
                 Ok(Some((index, entry)))
@@ -68,17 +69,16 @@ impl Screen {
     }
 
     /// A script printed something.
-    pub fn chunk(&mut self, run: &str, change: &Value) -> Result<()> {
-        let value = &change["value"];
-        let content = value["content"].as_str().unwrap_or_default();
+    pub fn chunk(&mut self, run: RunId, change: &PatchOp) -> Result<()> {
+        let Some(chunk) = change.read::<RawLogEntry>() else { return Ok(()) };
         match self {
             Self::Json => {
-                let line =
-                    json!({"type": "output", "run_id": run, "stream": value["type"], "content": content});
+                let RawLogEntry { r#type: stream, content, .. } = chunk;
+                let line = json!({"type": "output", "run_id": run, "stream": stream, "content": content});
                 terminal::write(&format!("{line}\n"))
             }
             Self::Text(text) => {
-                let words = text.transcript.chunk(content);
+                let words = text.transcript.chunk(&chunk.content);
                 text.print(&words)
             }
         }
@@ -219,10 +219,14 @@ fn column_after(column: usize, words: &str) -> usize {
 
 /// An entry of an unknown kind is still shown as text.
 fn read_entry(content: &Value) -> NormalizedEntry {
-    serde_json::from_value(content.clone()).unwrap_or_else(|_| NormalizedEntry {
+    #[derive(Default, Deserialize)]
+    struct Text {
+        content: String,
+    }
+    NormalizedEntry::deserialize(content).unwrap_or_else(|_| NormalizedEntry {
         timestamp: None,
         entry_type: EntryType::SystemMessage,
-        content: content["content"].as_str().unwrap_or_default().to_owned(),
+        content: Text::deserialize(content).unwrap_or_default().content,
         metadata: None,
     })
 }

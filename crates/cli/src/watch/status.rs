@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use forge_types::{Attempt, MicroUsd, UsageReport};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Interval, MissedTickBehavior, interval};
@@ -35,7 +35,7 @@ struct Known {
 }
 
 impl Status {
-    pub fn of(client: &Client, attempt: &Value, begun: Instant) -> Self {
+    pub fn of(client: &Client, attempt: &Attempt, begun: Instant) -> Self {
         let (sender, known) = watch::channel(Known::default());
         let asking = tokio::spawn(ask(client.clone(), attempt.clone(), sender));
         let mut beat = interval(BEAT);
@@ -58,13 +58,13 @@ impl Drop for Status {
     }
 }
 
-async fn ask(client: Client, attempt: Value, sender: watch::Sender<Known>) {
-    let path = format!("/api/usage?task_attempt_id={}", attempt["id"].as_str().unwrap_or_default());
+async fn ask(client: Client, attempt: Attempt, sender: watch::Sender<Known>) {
+    let path = format!("/api/usage?task_attempt_id={}", attempt.id);
     loop {
         let mut known = *sender.borrow();
-        if let Ok(usage) = client.get::<Value>(&path).await {
-            known.tokens = Tokens::read(&usage["total"]);
-            known.cost_usd = usage["total"]["cost_usd"].as_f64().filter(|usd| *usd > 0.0);
+        if let Ok(UsageReport { total, .. }) = client.get(&path).await {
+            known.tokens = Tokens::from(&total);
+            known.cost_usd = total.cost_usd.map(MicroUsd::usd).filter(|usd| *usd > 0.0);
         }
         known.changes = Changes::count(&attempt).await.or(known.changes);
         if sender.send(known).is_err() {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -22,6 +23,18 @@ pub struct PatchOp {
     pub path: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
+}
+
+impl PatchOp {
+    /// The value, if it is one of these.
+    pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
+        T::deserialize(self.value.as_ref()?).ok()
+    }
+
+    /// What an entry of a log or of a diff holds.
+    pub fn content(&self) -> Option<&Value> {
+        self.value.as_ref()?.get("content")
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -55,6 +68,16 @@ pub struct EndFrame {
 pub enum StreamFrame {
     Patch(PatchFrame),
     End(EndFrame),
+}
+
+impl StreamFrame {
+    /// Its number, in a stream that was requested with `after`.
+    pub fn seq(&self) -> Option<i64> {
+        match self {
+            StreamFrame::Patch(frame) => frame.seq,
+            StreamFrame::End(frame) => frame.seq,
+        }
+    }
 }
 
 /// Frames after a number, for clients that cannot use streams.

@@ -3,11 +3,12 @@
 //! The stream of the project's tasks shows when something may have ended; the server is then asked once for the result.
 //! Invariant: no more run than allowed, and each result is requested until it is known.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use serde_json::Value;
+use forge_types::wire::{StartedTask, TaskAttemptDetail};
+use forge_types::{AttemptStatus, MicroUsd, TaskId, TaskSummary};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 
@@ -15,6 +16,7 @@ use super::board::Board;
 use super::job::{Begun, End, Job, State};
 use crate::client::{Client, Kind, kind_of};
 use crate::command::diff;
+use crate::json;
 use crate::watch::{Feed, Step};
 
 /// How many starts are requested at a time; each creates a worktree.
@@ -33,7 +35,7 @@ pub struct Crew {
     project: String,
     limit: usize,
     /// Whether a task has a running attempt, as last reported by the stream.
-    at_work: HashMap<String, bool>,
+    at_work: HashMap<TaskId, bool>,
     starting: JoinSet<(usize, Result<Begun>)>,
     ending: JoinSet<(usize, Option<End>)>,
 }
@@ -93,10 +95,11 @@ impl Crew {
             let (client, request) = (self.client.clone(), job.request(&self.project));
             self.starting.spawn(async move {
                 let at = Instant::now();
-                let started = client.post::<Value>("/api/tasks/create-and-start", &request).await;
-                let begun = started.map(|started| {
-                    let id = |value: &Value| value["id"].as_str().unwrap_or_default().to_owned();
-                    Begun { task: id(&started["task"]), attempt: id(&started["task_attempt"]), at }
+                let started = client.post::<StartedTask>("/api/tasks/create-and-start", &request).await;
+                let begun = started.map(|StartedTask { task, task_attempt, .. }| Begun {
+                    task: task.id,
+                    attempt: task_attempt.id,
+                    at,
                 });
                 (place, begun)
             });
@@ -130,24 +133,19 @@ impl Crew {
     fn take(&mut self, step: Step, jobs: &[Job]) {
         let Step::Changes(changes) = step else { return };
         for change in &changes {
-            match change["path"].as_str() {
-                Some("/tasks") => {
-                    change["value"]
-                        .as_object()
-                        .into_iter()
-                        .flatten()
-                        .for_each(|(_, task)| self.note(task, jobs));
+            match change.path.as_str() {
+                "/tasks" => {
+                    let tasks: BTreeMap<TaskId, TaskSummary> = change.read().unwrap_or_default();
+                    tasks.values().for_each(|task| self.note(task, jobs));
                 }
-                _ => self.note(&change["value"], jobs),
+                _ => change.read().iter().for_each(|task| self.note(task, jobs)),
             }
         }
     }
 
-    fn note(&mut self, task: &Value, jobs: &[Job]) {
-        let (Some(id), Some(works)) = (task["id"].as_str(), task["has_in_progress_attempt"].as_bool()) else {
-            return;
-        };
-        self.at_work.insert(id.to_owned(), works);
+    fn note(&mut self, task: &TaskSummary, jobs: &[Job]) {
+        let (id, works) = (task.task.id, task.has_in_progress_attempt);
+        self.at_work.insert(id, works);
         let place = jobs.iter().position(|job| job.attempt().is_some_and(|begun| begun.task == id));
         if let Some(place) = place.filter(|place| !works && !jobs[*place].is_over()) {
             self.look(place, &jobs[place]);
@@ -186,8 +184,8 @@ fn finish(job: &mut Job, end: End, board: &mut Board) -> Result<()> {
 async fn how_it_ended(client: &Client, begun: &Begun) -> Option<End> {
     let took = begun.at.elapsed();
     let attempt = loop {
-        match client.get::<Value>(&format!("/api/task-attempts/{}", begun.attempt)).await {
-            Ok(attempt) => break attempt,
+        match client.get::<TaskAttemptDetail>(&format!("/api/task-attempts/{}", begun.attempt)).await {
+            Ok(detail) => break detail.attempt,
             Err(error) if kind_of(&error).is_some_and(Kind::is_away) => tokio::time::sleep(PAUSE).await,
             // It was deleted.
             Err(error) if kind_of(&error).is_some_and(Kind::is_refusal) => {
@@ -197,10 +195,10 @@ async fn how_it_ended(client: &Client, begun: &Begun) -> Option<End> {
             Err(_) => return None,
         }
     };
-    let status = attempt["status"].as_str().unwrap_or_default().to_owned();
-    if matches!(status.as_str(), "running" | "pending") {
+    if matches!(attempt.status, AttemptStatus::Running | AttemptStatus::Pending) {
         return None;
     }
-    let change = diff::figures(client, &begun.attempt).await.ok();
-    Some(End { status, took, change, cost_usd: attempt["cost_usd"].as_f64() })
+    let change = diff::figures(client, &begun.attempt.to_string()).await.ok();
+    let (status, cost_usd) = (json::word(&attempt.status), attempt.cost_usd.map(MicroUsd::usd));
+    Some(End { status, took, change, cost_usd })
 }

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use forge_types::ProfileId;
 use forge_types::wire::AttemptDiff;
+use forge_types::{AttemptId, ProfileId, TaskId};
 use serde_json::{Value, json};
 
 use super::file::Item;
@@ -41,8 +41,8 @@ pub enum State {
 
 #[derive(Clone)]
 pub struct Begun {
-    pub task: String,
-    pub attempt: String,
+    pub task: TaskId,
+    pub attempt: AttemptId,
     pub at: Instant,
 }
 

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use forge_types::Executor;
-use serde_json::{Value, json};
+use forge_types::wire::{StartedTask, TaskOfIssue};
+use forge_types::{Attempt, Executor};
+use serde_json::{Map, Value, json};
 
 use super::Flags;
 use super::live::Begun;
@@ -30,48 +31,55 @@ pub async fn begin(client: &Client, flags: &Flags, work: &Work) -> Result<Begun>
     let (since, mut notes) = (Instant::now(), Vec::new());
     let project = find_project(client, flags.project.as_deref(), &mut notes).await?;
     let profile = flags.choice.find(client, &project.id).await?;
-    let mut body = json!({
-        "executor_profile_id": profile,
-        "base_branch": flags.base,
-        "auto_pr": flags.auto_pr.then_some(true),
-        "max_cost_usd": flags.max_cost,
-    });
+    let options = [
+        ("executor_profile_id", json!(profile)),
+        ("base_branch", json!(flags.base)),
+        ("auto_pr", json!(flags.auto_pr.then_some(true))),
+        ("max_cost_usd", json!(flags.max_cost)),
+    ];
+    let mut options: Map<String, Value> =
+        options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let attempt = match work {
         Work::Prompt(prompt) => {
             let (title, description) = describe(prompt, flags.title.as_deref(), profile.executor);
-            body["task"] = json!({"project_id": project.id, "title": title, "description": description});
-            body["use_worktree"] = json!(flags.no_worktree.then_some(false));
-            let mut started: Value = client.post("/api/tasks/create-and-start", &body).await?;
-            started["task_attempt"].take()
+            let task = json!({"project_id": project.id, "title": title, "description": description});
+            options.insert("task".to_owned(), task);
+            options.insert("use_worktree".to_owned(), json!(flags.no_worktree.then_some(false)));
+            let path = "/api/tasks/create-and-start";
+            client.post::<StartedTask>(path, &Value::Object(options)).await?.task_attempt
         }
-        Work::Issue(issue) => take_up(client, &project, issue, body).await?,
+        Work::Issue(issue) => take_up(client, &project, issue, options).await?,
     };
-    let id = attempt["id"].as_str().unwrap_or_default();
-    let runs = Process::list(client, id).await?;
+    let runs = Process::list(client, &attempt.id.to_string()).await?;
     let run = runs.into_iter().next().context("the attempt has no run")?;
     if let (None, false, Ok(dir)) = (&flags.project, flags.no_worktree, std::env::current_dir()) {
-        notes.extend(missing::notes(&dir, attempt["target_branch"].as_str().unwrap_or_default()).await);
+        notes.extend(missing::notes(&dir, &attempt.target_branch).await);
     }
     Ok(Begun { attempt, project, run, notes, since })
 }
 
 /// Creates a task from an issue and starts it. An issue has one task; an earlier attempt of it is an error.
-async fn take_up(client: &Client, project: &Project, issue: &str, mut body: Value) -> Result<Value> {
+async fn take_up(
+    client: &Client,
+    project: &Project,
+    issue: &str,
+    mut options: Map<String, Value>,
+) -> Result<Attempt> {
     match issue.trim_start_matches('#').parse::<i64>() {
-        Ok(number) => body["number"] = json!(number),
-        Err(_) => body["url"] = json!(issue),
-    }
-    body["start"] = json!(true);
-    let before: Vec<reference::Attempt> = client.get("/api/task-attempts").await?;
-    let mut task: Value =
-        client.post(&format!("/api/projects/{}/tasks/from-issue", project.id), &body).await?;
-    let attempt = task["task_attempt"].take();
-    let Some(id) = attempt["id"].as_str() else {
-        let task = task["id"].as_str().unwrap_or_default();
-        anyhow::bail!("the task {} was created from the issue, but could not be started", short(task));
+        Ok(number) => options.insert("number".to_owned(), json!(number)),
+        Err(_) => options.insert("url".to_owned(), json!(issue)),
     };
+    options.insert("start".to_owned(), json!(true));
+    let before: Vec<reference::Attempt> = client.get("/api/task-attempts").await?;
+    let path = format!("/api/projects/{}/tasks/from-issue", project.id);
+    let made: TaskOfIssue = client.post(&path, &Value::Object(options)).await?;
+    let Some(attempt) = made.task_attempt else {
+        let task = made.task.id.to_string();
+        anyhow::bail!("the task {} was created from the issue, but could not be started", short(&task));
+    };
+    let id = attempt.id.to_string();
     if before.iter().any(|known| known.id == id) {
-        let id = short(id);
+        let id = short(&id);
         let text =
             format!("--issue: {issue} already has the attempt {id}; continue with: forge resume {id} \"…\"");
         return Err(Misused(text).into());

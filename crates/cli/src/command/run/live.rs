@@ -7,11 +7,13 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Result;
-use serde_json::{Value, json};
+use forge_types::{Attempt, RunReason, RunStatus};
+use serde_json::{Map, Value, json};
 
 use super::summary::{Landing, Summary};
 use crate::client::Client;
 use crate::exit::Exit;
+use crate::json;
 use crate::process::Process;
 use crate::reference::{Project, short};
 use crate::transcript::{Ink, Line};
@@ -19,7 +21,7 @@ use crate::watch::{Consent, Screen, Watch, Watched};
 
 /// A run that has started.
 pub struct Begun {
-    pub attempt: Value,
+    pub attempt: Attempt,
     /// Whose it is.
     pub project: Project,
     /// The first of its runs to show.
@@ -52,31 +54,30 @@ impl Begun {
         }
     }
 
-    fn id(&self) -> &str {
-        text(&self.attempt["id"])
+    fn id(&self) -> String {
+        self.attempt.id.to_string()
     }
 
     async fn watch(self, client: &Client, manner: &Manner, landing: Landing) -> Result<ExitCode> {
+        let id = self.id();
         let mut screen = if manner.json { Screen::Json } else { Screen::text() };
-        let mut head = self.object();
-        head["type"] = "attempt".into();
-        screen.object(&head)?;
+        screen.object(&Value::Object(self.object([("type", "attempt".into())])))?;
         self.greet(&mut screen)?;
         let mut farewell = vec![Line::new(Ink::Yellow, "leaving").and(Ink::Plain, "; the agent continues")];
         farewell.extend(self.ways_back());
         let consent = Consent::of(manner.yes, manner.json);
-        let watch = Watch::new(client, self.id(), &mut screen, consent)?;
+        let watch = Watch::new(client, &id, &mut screen, consent)?;
         let mut watch = watch.with_farewell(farewell).with_status(&self.attempt, self.since);
-        let Some(last) = show_all(client, self.id(), self.run.clone(), &mut watch).await? else {
+        let Some(last) = show_all(client, &id, self.run.clone(), &mut watch).await? else {
             return Ok(Exit::Stopped.into());
         };
         drop(watch);
-        let summary = Summary::gather(client, self.id(), &last, self.since.elapsed(), landing).await?;
+        let summary = Summary::gather(client, &id, &last, self.since.elapsed(), landing).await?;
         screen.object(&summary.object())?;
         screen.part(&summary.lines())?;
-        Ok(match last.status.as_str() {
-            "completed" => ExitCode::SUCCESS,
-            "killed" => Exit::Stopped.into(),
+        Ok(match last.status {
+            RunStatus::Completed => ExitCode::SUCCESS,
+            RunStatus::Killed => Exit::Stopped.into(),
             _ => Exit::Failed.into(),
         })
     }
@@ -85,42 +86,43 @@ impl Begun {
     fn leave(self, client: &Client, manner: &Manner) -> Result<ExitCode> {
         let url = self.page(client);
         if manner.json {
-            let mut object = self.object();
-            (object["execution_process_id"], object["url"]) = (json!(self.run.id), json!(url));
-            println!("{object:#}");
+            let more = [("execution_process_id", json!(self.run.id)), ("url", json!(url))];
+            println!("{:#}", Value::Object(self.object(more)));
             return Ok(ExitCode::SUCCESS);
         }
         let mut screen = Screen::text();
         self.greet(&mut screen)?;
-        let mut lines = vec![row("attempt", self.id()), row("board", &url)];
+        let mut lines = vec![row("attempt", &self.id()), row("board", &url)];
         lines.extend(self.ways_back());
         screen.lines(&lines)?;
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The attempt for programs, its project, and the first commit if one was made.
-    fn object(&self) -> Value {
-        let mut object = json!({"attempt": self.attempt, "project": self.project.name});
-        if let Some(branch) = &self.project.first_commit {
-            object["first_commit"] = json!(branch);
-        }
-        object
+    /// The attempt for programs, its project, the branch of the first commit if one was made, and `more`.
+    fn object<const N: usize>(&self, more: [(&str, Value); N]) -> Map<String, Value> {
+        let known = [
+            ("attempt", json::complete(&self.attempt)),
+            ("project", json!(self.project.name)),
+            ("first_commit", json!(self.project.first_commit)),
+        ];
+        known.into_iter().chain(more).map(|(key, value)| (key.to_owned(), value)).collect()
     }
 
     fn greet(&self, screen: &mut Screen) -> Result<()> {
         for note in &self.notes {
             screen.note(note)?;
         }
-        let field = |key: &str| text(&self.attempt[key]);
-        let agent =
-            Line::new(Ink::Bold, field("executor")).and(Ink::Plain, " on ").and(Ink::Cyan, field("branch"));
+        let Attempt { executor, branch, worktree_path, .. } = &self.attempt;
+        let agent = Line::new(Ink::Bold, executor).and(Ink::Plain, " on ").and(Ink::Cyan, branch);
         let agent = agent.and(Ink::Plain, &format!(" of {}", self.project.name));
-        screen.lines(&[agent, Line::new(Ink::Dim, &format!("· {}", field("worktree_path"))).whole()])
+        let place = worktree_path.as_deref().unwrap_or_default();
+        screen.lines(&[agent, Line::new(Ink::Dim, &format!("· {place}")).whole()])
     }
 
     /// How to view, continue and stop it.
     fn ways_back(&self) -> Vec<Line> {
-        let id = short(self.id());
+        let id = self.id();
+        let id = short(&id);
         let ways = [
             ("view", format!("forge view {id}")),
             ("continue", format!("forge resume {id} \"…\"")),
@@ -131,8 +133,8 @@ impl Begun {
 
     /// The attempt's place on the board.
     fn page(&self, client: &Client) -> String {
-        let [project, task] = ["project_id", "task_id"].map(|key| text(&self.attempt[key]));
-        format!("{}/projects/{project}/tasks/{task}/attempts/{}?view=diffs", client.base(), self.id())
+        let Attempt { id, task_id, project_id, .. } = &self.attempt;
+        format!("{}/projects/{project_id}/tasks/{task_id}/attempts/{id}?view=diffs", client.base())
     }
 }
 
@@ -158,16 +160,16 @@ async fn show_all(
             return Ok(None);
         }
         let Some(ended) = watch.settle(&run).await? else { return Ok(None) };
-        if !ended.is_agent() && ended.status == "failed" {
+        if !ended.is_agent() && ended.status == RunStatus::Failed {
             let code = ended.exit_code.map_or_else(|| "failed".to_owned(), |code| format!("exit {code}"));
             watch.screen().script(Line::new(Ink::Red, &format!("  {code}")))?;
         }
-        let next = match ended.status.as_str() {
-            "completed" => ended.next(client, attempt).await?,
+        let next = match ended.status {
+            RunStatus::Completed => ended.next(client, attempt).await?,
             _ => None,
         };
         // A cleanup script that fails does not undo what the agent did.
-        if counted.is_none() || ended.run_reason != "cleanupscript" {
+        if counted.is_none() || ended.run_reason != RunReason::CleanupScript {
             counted = Some(ended);
         }
         match next {
@@ -175,8 +177,4 @@ async fn show_all(
             None => return Ok(counted),
         }
     }
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

@@ -116,7 +116,7 @@ async fn entry(
     known: &HashMap<String, Map<String, Value>>,
 ) -> Result<(String, Value)> {
     let runs = Process::list(client, &attempt.id).await?;
-    let last = runs.iter().rev().find_map(|run| run.executor_action["typ"]["prompt"].as_str());
+    let last = runs.iter().rev().find_map(|run| run.executor_action.prompt());
     let prompt: String = last.unwrap_or_default().chars().take(PROMPT_CHARS).collect();
     let ProfileId { executor, variant, model } = &attempt.executor_profile_id;
     let agent = variant.clone().unwrap_or_else(|| executor.to_string()).to_lowercase().replace('_', "-");

@@ -1,15 +1,15 @@
 //! The details of one attempt.
 
-use std::time::Duration;
-
 use anyhow::Result;
-use forge_types::{BranchStatus, ConflictOp, Merge, Millis, PrStatus};
-use serde_json::{Value, json};
+use forge_types::wire::TaskAttemptDetail;
+use forge_types::{BranchStatus, Budget, ConflictOp, Merge, Millis, PrStatus, RunReason, RunStatus};
+use serde_json::json;
 
 use crate::client::Client;
 use crate::command::approve::{self, Question};
 use crate::command::list::ink;
 use crate::figures;
+use crate::json;
 use crate::process::Process;
 use crate::reference::{Attempt, Meant, short};
 use crate::tally::Tokens;
@@ -20,24 +20,23 @@ pub async fn print(client: &Client, Meant { attempt, project }: &Meant, json: bo
     let id = &attempt.id;
     let path = format!("/api/task-attempts/{id}");
     let (detail, runs, questions) = tokio::try_join!(
-        client.get::<Value>(&path),
+        client.get::<TaskAttemptDetail>(&path),
         Process::list(client, id),
         approve::questions_of(client, id),
     )?;
     let branch = client.get::<BranchStatus>(&format!("{path}/branch-status")).await;
     if json {
         terminal::print_json(&json!({
-            "attempt": detail, "branch_status": branch.ok(), "url": attempt.page(client),
+            "attempt": json::complete(&detail), "branch_status": branch.ok().as_ref().map(json::complete), "url": attempt.page(client),
             "project": project.name,
             "approvals": questions.iter().map(Question::object).collect::<Vec<_>>(),
         }));
         return Ok(());
     }
-    let title = detail["task"]["title"].as_str().unwrap_or_default();
-    say(&Line::new(Ink::Bold, attempt.short()).and(Ink::Plain, " ").and(Ink::Plain, title).whole());
+    let TaskAttemptDetail { attempt: known, task, .. } = &detail;
+    say(&Line::new(Ink::Bold, attempt.short()).and(Ink::Plain, " ").and(Ink::Plain, &task.title).whole());
     say_fact("project", &project.name);
-    let task = detail["task"]["status"].as_str().unwrap_or_default();
-    say_fact("task", &format!("{} {task}", short(&attempt.task_id)));
+    say_fact("task", &format!("{} {}", short(&attempt.task_id), task.status));
     say_fact("agent", &attempt.executor_profile_id.to_string());
     print_run(attempt, &runs);
     let target = &attempt.target_branch;
@@ -45,14 +44,14 @@ pub async fn print(client: &Client, Meant { attempt, project }: &Meant, json: bo
         Ok(status) => print_branch(attempt, status),
         Err(error) => say_fact("branch", &format!("{} → {target} ({error:#})", attempt.branch)),
     }
-    print_worktree(&detail);
-    let cost = attempt.cost_usd.or(detail["cost_usd"].as_f64()).map(figures::money);
-    let used: Vec<String> = Tokens::read(&detail).words().into_iter().chain(cost).collect();
+    print_worktree(known);
+    let cost = known.cost_usd.map(|cost| figures::money(cost.usd()));
+    let used: Vec<String> = Tokens::from(&known.tokens).words().into_iter().chain(cost).collect();
     if !used.is_empty() {
         say_fact("used", &used.join(", "));
     }
-    if let Some(limit) = detail["max_cost_usd"].as_f64() {
-        say_fact("limit", &figures::money(limit));
+    if let Some(Budget(limit)) = known.max_cost_usd {
+        say_fact("limit", &figures::money(limit.usd()));
     }
     say_fact("board", &attempt.page(client));
     approve::print_questions(&questions);
@@ -60,15 +59,16 @@ pub async fn print(client: &Client, Meant { attempt, project }: &Meant, json: bo
 }
 
 fn print_run(attempt: &Attempt, runs: &[Process]) {
-    let newest = runs.iter().rev().find(|run| run.run_reason != "devserver");
+    let newest = runs.iter().rev().find(|run| run.run_reason != RunReason::DevServer);
     let line = Line::new(Ink::Dim, &format!("{:<10}", "status")).and(ink(&attempt.status), &attempt.status);
     let Some(run) = newest else { return say(&line) };
     let doing = if run.is_agent() { String::new() } else { format!("{} ", run.name()) };
 
-    let took = run.took(Millis::now()).map(figures::duration).unwrap_or_default();
-    let how = match (run.status.as_str(), run.exit_code.filter(|code| *code != 0)) {
-        ("running", _) => format!("{doing}for {took}"),
-        ("failed", Some(code)) => format!("{doing}exit {code} after {took}"),
+    let end = run.completed_at.unwrap_or_else(Millis::now);
+    let took = figures::duration(figures::between(run.started_at, end));
+    let how = match (run.status, run.exit_code.filter(|code| *code != 0)) {
+        (RunStatus::Running, _) => format!("{doing}for {took}"),
+        (RunStatus::Failed, Some(code)) => format!("{doing}exit {code} after {took}"),
         _ => format!("{doing}after {took}"),
     };
     let until = run.parked_until.as_ref().map(|until| format!(", parked until {until}"));
@@ -117,19 +117,12 @@ fn print_branch(attempt: &Attempt, status: &BranchStatus) {
     }
 }
 
-fn print_worktree(detail: &Value) {
-    let path = detail["worktree_path"].as_str().unwrap_or("-");
-    let note = match (detail["worktree_deleted"].as_bool(), detail["use_worktree"].as_bool()) {
-        (Some(true), _) => " (retired; `forge restore` restores it)",
-        (_, Some(false)) => " (the main checkout)",
+fn print_worktree(attempt: &forge_types::Attempt) {
+    let path = attempt.worktree_path.as_deref().unwrap_or("-");
+    let note = match (attempt.worktree_deleted, attempt.use_worktree) {
+        (true, _) => " (retired; `forge restore` restores it)",
+        (_, false) => " (the main checkout)",
         _ => "",
     };
     say_fact("worktree", &format!("{path}{note}"));
-}
-
-impl Process {
-    /// How long it has been running; `None` without a start time.
-    fn took(&self, now: Millis) -> Option<Duration> {
-        Some(figures::between(self.started_at?, self.completed_at.unwrap_or(now)))
-    }
 }

@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
-use serde_json::{Value, json};
+use forge_types::wire::{ChangedFile, DiffEntry, PatchOp};
+use serde_json::json;
 
 use super::reader::Life;
 use crate::client::Client;
@@ -59,19 +60,14 @@ struct Printed {
 }
 
 impl Printed {
-    fn take(&mut self, change: &Value) -> Result<()> {
-        let diff = &change["value"]["content"];
-        if diff.is_null() {
-            let key =
-                change["path"].as_str().and_then(|path| path.strip_prefix("/entries/")).unwrap_or_default();
-            return self.remove(&key.replace("~1", "/").replace("~0", "~"));
+    fn take(&mut self, change: &PatchOp) -> Result<()> {
+        match change.read() {
+            Some(DiffEntry::Diff(diff)) => self.put(ChangedFile::from(&diff).into()),
+            None => {
+                let key = change.path.strip_prefix("/entries/").unwrap_or_default();
+                self.remove(&key.replace("~1", "/").replace("~0", "~"))
+            }
         }
-        let path = diff["newPath"].as_str().or(diff["oldPath"].as_str()).unwrap_or_default().to_owned();
-        self.put(Figures {
-            path,
-            additions: diff["additions"].as_u64(),
-            deletions: diff["deletions"].as_u64(),
-        })
     }
 
     fn put(&mut self, file: Figures) -> Result<()> {

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
-use serde_json::{Value, json};
+use forge_types::wire::{DraftResponse, PatchOp, RawLogEntry};
+use forge_types::{RunReason, RunStatus};
+use serde_json::json;
 
 use crate::client::Client;
 use crate::command::list::ink;
@@ -60,15 +62,16 @@ impl<'a> Reader<'a> {
         let (mut shown, mut counted) = (HashSet::new(), None);
         loop {
             let runs = Process::list(self.client, self.attempt).await?;
-            let next = runs.iter().find(|run| run.run_reason != "devserver" && !shown.contains(&run.id));
+            let next =
+                runs.iter().find(|run| run.run_reason != RunReason::DevServer && !shown.contains(&run.id));
             if let Some(run) = next {
                 self.show(run).await?;
-                shown.insert(run.id.clone());
+                shown.insert(run.id);
                 if self.reading == Reading::ToTheEnd {
-                    let ended = Process::settled(self.client, &run.id).await?;
+                    let ended = Process::settled(self.client, run.id).await?;
                     self.conclude(&ended)?;
                     // A cleanup script that fails does not undo what the agent did.
-                    if counted.is_none() || ended.run_reason != "cleanupscript" {
+                    if counted.is_none() || ended.run_reason != RunReason::CleanupScript {
                         counted = Some(ended);
                     }
                 }
@@ -81,7 +84,7 @@ impl<'a> Reader<'a> {
             screen.turn()?;
         }
         if let (Form::Transcript(screen), Some(last)) = (&mut self.form, &counted) {
-            let word = if last.status == "killed" { "stopped" } else { last.status.as_str() };
+            let word = if last.status == RunStatus::Killed { "stopped" } else { last.status.as_str() };
             screen.object(&json!({"type": "end", "status": last.status, "exit_code": last.exit_code}))?;
             screen.part(&[Line::new(ink(word), word)])?;
         }
@@ -101,7 +104,7 @@ impl<'a> Reader<'a> {
             }
         };
         let mut feed = match self.reading {
-            Reading::SoFar if run.status == "running" => Feed::so_far(self.client, path),
+            Reading::SoFar if run.status == RunStatus::Running => Feed::so_far(self.client, path),
             _ => Feed::new(self.client, path),
         };
         loop {
@@ -127,12 +130,12 @@ impl<'a> Reader<'a> {
 
     fn conclude(&mut self, run: &Process) -> Result<()> {
         let Form::Transcript(screen) = &mut self.form else { return Ok(()) };
-        if let (Some(until), "running") = (&run.parked_until, run.status.as_str()) {
+        if let (Some(until), RunStatus::Running) = (run.parked_until, run.status) {
             return screen.note(&format!(
                 "its provider is available again at {until}; it continues automatically then"
             ));
         }
-        if !run.is_agent() && run.status == "failed" {
+        if !run.is_agent() && run.status == RunStatus::Failed {
             let code = run.exit_code.map_or_else(|| "failed".to_owned(), |code| format!("exit {code}"));
             return screen.script(Line::new(Ink::Red, &format!("  {code}")));
         }
@@ -152,21 +155,20 @@ impl Form {
         }
     }
 
-    fn take(&mut self, run: &Process, change: &Value) -> Result<()> {
+    fn take(&mut self, run: &Process, change: &PatchOp) -> Result<()> {
         match self {
-            Self::Raw(log) => write_raw(log, &change["value"]),
-            Self::Chunks => Screen::Json.chunk(&run.id, change),
-            Self::Transcript(screen) if run.is_agent() => screen.entry(&run.id, change).map(drop),
-            Self::Transcript(screen) => screen.chunk(&run.id, change),
+            Self::Raw(log) => change.read().map_or(Ok(()), |chunk| write_raw(log, &chunk)),
+            Self::Chunks => Screen::Json.chunk(run.id, change),
+            Self::Transcript(screen) if run.is_agent() => screen.entry(run.id, change).map(drop),
+            Self::Transcript(screen) => screen.chunk(run.id, change),
         }
     }
 }
 
 /// A chunk of a raw log, byte for byte.
-fn write_raw(log: &mut Log, chunk: &Value) -> Result<()> {
-    let text = chunk["content"].as_str().unwrap_or_default();
-    let exact = chunk["bytes"].as_str().and_then(|bytes| BASE64.decode(bytes).ok());
-    log.write(exact.as_deref().unwrap_or(text.as_bytes()))
+fn write_raw(log: &mut Log, chunk: &RawLogEntry) -> Result<()> {
+    let exact = chunk.bytes.as_ref().and_then(|bytes| BASE64.decode(bytes).ok());
+    log.write(exact.as_deref().unwrap_or(chunk.content.as_bytes()))
 }
 
 /// Whether an attempt continues, and when that changes.
@@ -189,8 +191,8 @@ impl<'a> Life<'a> {
             self.idle_since = None;
         } else {
             let draft = format!("/api/task-attempts/{}/draft?type=follow_up", self.attempt);
-            let draft: Value = self.client.get(&draft).await?;
-            if draft["queued"] != true && draft["sending"] != true {
+            let draft: DraftResponse = self.client.get(&draft).await?;
+            if !draft.queued && !draft.sending {
                 // It may have become a run after they were listed.
                 return Ok(Process::list(self.client, self.attempt).await?.len() > runs.len());
             }
