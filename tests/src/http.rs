@@ -82,7 +82,7 @@ impl TestForge {
         headers: &[(&str, &str)],
     ) -> Answer {
         let answer = ask(&self.client, method, path, body, headers).await;
-        answer.unwrap_or_else(|error| panic!("{path}: {error} ({})\n{}", error.cause, self.log()))
+        answer.unwrap_or_else(|error| panic!("{path}: {error}\n{}", self.log()))
     }
 
     /// Asks the server that runs now, for as long as it runs.
@@ -92,6 +92,6 @@ impl TestForge {
 
     pub async fn socket(&self, path: &str) -> Socket {
         let opened = Socket::open(&self.client, path).await;
-        opened.unwrap_or_else(|error| panic!("{path}: {error} ({})", error.cause))
+        opened.unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 }

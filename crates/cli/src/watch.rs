@@ -13,6 +13,8 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use forge_types::Attempt;
+use forge_types::wire::PatchOp;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 

@@ -214,7 +214,7 @@ impl Client {
             (_, true) => Kind::TimedOut,
             _ => Kind::Cut,
         };
-        Error::away(kind, &self.base, error)
+        Error::away(kind, &self.base)
     }
 }
 

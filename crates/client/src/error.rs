@@ -67,15 +67,12 @@ pub struct Error {
     pub field: Option<String>,
     /// What the server adds for programs; `null` when there is nothing.
     pub data: Value,
-    /// What the network reported; not part of the message.
-    pub cause: String,
 }
 
 impl Error {
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         let (status, code, hint, field) = (None, None, None, None);
-        let (message, data, cause) = (message.into(), Value::Null, String::new());
-        Self { kind, status, code, message, hint, field, data, cause }
+        Self { kind, status, code, message: message.into(), hint, field, data: Value::Null }
     }
 
     /// With what to do about it.
@@ -114,15 +111,13 @@ impl Error {
         }
     }
 
-    pub(crate) fn away(kind: Kind, base: &str, cause: impl ToString) -> Self {
+    pub(crate) fn away(kind: Kind, base: &str) -> Self {
         let error = Self::new(kind, format!("no Forge answers at {base}"));
-        let error = error.hint("start one with `forge serve`, or name another with FORGE_BACKEND_URL");
-        Self { cause: cause.to_string(), ..error }
+        error.hint("start one with `forge serve`, or name another with FORGE_BACKEND_URL")
     }
 
     pub(crate) fn cut(cause: impl ToString) -> Self {
-        let cause = cause.to_string();
-        Self { cause: cause.clone(), ..Self::new(Kind::Cut, cause) }
+        Self::new(Kind::Cut, cause.to_string())
     }
 
     pub(crate) fn foreign(status: u16) -> Self {

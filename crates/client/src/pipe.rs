@@ -91,7 +91,7 @@ async fn open_events(client: &Client, path: &str) -> Result<Events, Error> {
             false => Err(Error::cut("the stream has ended")),
         }
     };
-    let late = |_| Error::away(Kind::TimedOut, client.base(), "the stream is held back on its way");
+    let late = |_| Error::away(Kind::TimedOut, client.base());
     timeout(FIRST_SIGN, opening).await.map_err(late)?
 }
 
@@ -132,7 +132,7 @@ impl Pages {
 
 async fn ask(client: &Client, address: &str, seen: i64, wait_ms: u64) -> Result<Page, Error> {
     let path = format!("{address}after={seen}&wait_ms={wait_ms}");
-    let late = |_| Error::away(Kind::TimedOut, client.base(), "no answer to a page");
+    let late = |_| Error::away(Kind::TimedOut, client.base());
     let FramePage { frames, finished, more } =
         timeout(PAGE_LIMIT, client.get(&path)).await.map_err(late)??;
     Ok(Page { frames: frames.into(), finished, more })

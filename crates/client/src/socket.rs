@@ -31,7 +31,7 @@ pub struct Socket {
 
 impl Socket {
     pub(crate) async fn open(base: &str, path: &str, token: Option<&str>) -> Result<Self, Error> {
-        let unreachable = |error: tungstenite::Error| Error::away(Kind::Unreachable, base, error);
+        let unreachable = |_: tungstenite::Error| Error::away(Kind::Unreachable, base);
         let url = format!("{}{path}", base.replacen("http", "ws", 1));
         let mut request = url.into_client_request().map_err(unreachable)?;
         if let Some(token) = token {
@@ -44,7 +44,7 @@ impl Socket {
             .max_frame_size(Some(FRAME_BYTES_MAX));
         let handshake = connect_async_with_config(request, Some(config), true);
         let opened = timeout(OPEN_LIMIT, handshake).await;
-        match opened.map_err(|_| Error::away(Kind::TimedOut, base, "no answer to a WebSocket"))? {
+        match opened.map_err(|_| Error::away(Kind::TimedOut, base))? {
             Ok((stream, _)) => Ok(Self { stream, closed: None }),
             Err(tungstenite::Error::Http(answer)) => {
                 let kind = answer.headers().get(header::CONTENT_TYPE);

@@ -93,7 +93,7 @@ async fn ask(client: &Client, path: &str, last_id: Option<i64>) -> Result<Respon
             false => Err(Error::unopened(status, kind.as_ref(), &answer.bytes().await.unwrap_or_default())),
         }
     };
-    let late = |_| Error::away(Kind::TimedOut, client.base(), "no answer in time");
+    let late = |_| Error::away(Kind::TimedOut, client.base());
     timeout(OPEN_LIMIT, asking).await.map_err(late)?
 }
 

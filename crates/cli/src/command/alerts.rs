@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Subcommand;
 use forge_types::{Alert, Millis, Severity};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::client::Client;
 use crate::command::serve::block_on;

@@ -1,10 +1,8 @@
 //! `forge approve`: lists and answers agents' questions.
 
 use anyhow::Result;
-use forge_types::Millis;
-use forge_types::Project;
 use forge_types::wire::{PendingApproval, TaskAttemptDetail};
-use serde::Deserialize;
+use forge_types::{Millis, Project};
 use serde_json::{Value, json};
 
 use crate::client::Client;

@@ -7,10 +7,8 @@ mod pager;
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use forge_types::wire::{AttemptDiff, ChangedFile};
-use serde::Deserialize;
-use serde_json::Value;
 
 use crate::client::Client;
 use crate::command::serve;

@@ -5,9 +5,8 @@ mod detail;
 use std::collections::HashMap;
 
 use anyhow::Result;
-use forge_types::{Budget, MicroUsd, Settings, UsageReport};
-use forge_types::{Day, Millis};
-use serde_json::{Value, json};
+use forge_types::{Budget, Day, MicroUsd, Millis, Settings, UsageReport};
+use serde_json::json;
 
 use crate::client::Client;
 use crate::command::approve::{self, Question};

@@ -93,7 +93,6 @@ async fn a_server_that_is_away_is_distinguished_from_one_that_is_silent_or_break
         let error = client.get::<Value>("/x").await.unwrap_err();
         assert_eq!((error.kind, error.kind.is_away()), (kind, true), "{error:?}");
         assert!(error.to_string().starts_with(&format!("no Forge answers at {base}; ")), "{error}");
-        assert!(!error.cause.is_empty());
     }
 }
 

@@ -11,7 +11,10 @@ async fn follow(mut feed: Feed) -> Result<Vec<String>, Error> {
     let mut steps = Vec::new();
     loop {
         steps.push(match feed.next().await? {
-            Step::Changes(changes) => Value::from(changes).to_string(),
+            Step::Changes(changes) => {
+                let paths: Vec<&str> = changes.iter().map(|change| change.path.as_str()).collect();
+                format!("[{}]", paths.join(","))
+            }
             Step::Lost => "lost".to_owned(),
             Step::Back => "back".to_owned(),
             Step::Finished => return Ok(steps),
@@ -20,7 +23,7 @@ async fn follow(mut feed: Feed) -> Result<Vec<String>, Error> {
 }
 
 fn change(seq: i64) -> Value {
-    json!({"seq": seq, "JsonPatch": [seq]})
+    json!({"seq": seq, "JsonPatch": [{"op": "add", "path": seq.to_string(), "value": {}}]})
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ pub(super) fn read_tag(known: &[Tag], old: OldTag) -> Result<Tag, Unread> {
     match check_tag(&tag) {
         Ok(()) => Ok(tag),
         Err(error) => {
-            Err(Unread::Skipped(skip("tag", &tag.id.to_string(), &tag.tag_name, &error.to_string())))
+            Err(Unread::Skipped(skip("tag", &tag.id.to_string(), &tag.tag_name, error.to_string())))
         }
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn read_template(
             "template",
             &template.id.to_string(),
             &template.title,
-            &error.to_string(),
+            error.to_string(),
         ))),
     }
 }

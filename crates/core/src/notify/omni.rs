@@ -119,7 +119,7 @@ fn check(change: &ForgeSettingsChange) -> Result<()> {
     let Some(Some(config)) = &change.omni_config else { return Ok(()) };
     match &config.host {
         Some(Some(host)) if !host.trim().is_empty() => forge_remote::check_host(host)
-            .map_err(|problem| Error::invalid(format!("{problem}")).of_field("omni_config.host")),
+            .map_err(|problem| Error::invalid(problem.to_string()).of_field("omni_config.host")),
         _ => Ok(()),
     }
 }

@@ -77,7 +77,7 @@ impl Forge {
             && url != SECRET_MASK
         {
             forge_remote::check_webhook(url)
-                .map_err(|problem| Error::invalid(format!("{problem}")).of_field("fleet.alerts.webhook"))?;
+                .map_err(|problem| Error::invalid(problem.to_string()).of_field("fleet.alerts.webhook"))?;
         }
         Ok(self.swap_settings(move |settings| change.apply(settings)).await?.shown())
     }

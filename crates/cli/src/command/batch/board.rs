@@ -44,7 +44,7 @@ impl Board {
     pub fn started(&mut self, job: &Job) -> Result<()> {
         self.print(
             &Line::new(Ink::Plain, "started    ")
-                .and(Ink::Plain, job.short())
+                .and(Ink::Plain, &job.short())
                 .and(Ink::Plain, "  ")
                 .and(Ink::Plain, &job.title),
         )
@@ -52,7 +52,7 @@ impl Board {
 
     pub fn ended(&mut self, job: &Job) -> Result<()> {
         let (ink, word) = job.word();
-        let line = Line::new(ink, &format!("{word:<11}")).and(Ink::Plain, job.short());
+        let line = Line::new(ink, &format!("{word:<11}")).and(Ink::Plain, &job.short());
         let facts = [job.took().map(clock), Some(job.outcome()).filter(|text| !text.is_empty())];
         let facts: Vec<String> = facts.into_iter().flatten().collect();
         self.print(&line.and(Ink::Plain, &format!("  {} ({})", job.title, facts.join(" · "))))

@@ -117,8 +117,8 @@ impl Job {
         matches!(&self.state, State::Ended { end, .. } if end.status == "completed")
     }
 
-    pub fn short(&self) -> &str {
-        self.attempt().map_or("-", |begun| short(&begun.attempt))
+    pub fn short(&self) -> String {
+        self.attempt().map_or_else(|| "-".to_owned(), |begun| short(&begun.attempt.to_string()).to_owned())
     }
 
     /// Its state in one word.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forge_core::{BeadsSurvey, survey_beads};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::check::{Check, Status};
 use crate::client::Client;

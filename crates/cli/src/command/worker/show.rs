@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use forge_types::Millis;
 use forge_types::wire::WorkerPane;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{One, Worker, path};
 use crate::client::Client;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::client::Client;
 use crate::exit::Misused;
 use crate::json;
-use crate::terminal::{self, say};
+use crate::terminal::say;
 use crate::transcript::{Ink, Line};
 
 #[derive(clap::Args)]
