@@ -748,7 +748,7 @@ export interface ExitSuccess {
   success: boolean;
 }
 
-/** A request that was not served. */
+/** Around every failure. */
 export interface Failure {
   success: boolean;
   data: null;
