@@ -10,13 +10,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use forge_types::{ListedAttempt, MicroUsd, Millis, ProfileId};
+use forge_types::{Millis, ProfileId};
 use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::{Client, Kind, kind_of};
-use crate::json;
 pub use scope::{Deed, Meant, Place, Scope};
 
 /// As many digits as a worktree's name begins with.
@@ -68,25 +67,6 @@ pub struct Attempt {
     /// Set in lists; for a single attempt the server returns the whole task.
     #[serde(default)]
     pub task_title: String,
-}
-
-impl From<ListedAttempt> for Attempt {
-    fn from(listed: ListedAttempt) -> Self {
-        let ListedAttempt { attempt, task_title } = listed;
-        Self {
-            id: attempt.id.to_string(),
-            task_id: attempt.task_id.to_string(),
-            project_id: attempt.project_id.to_string(),
-            branch: attempt.branch,
-            target_branch: attempt.target_branch,
-            executor_profile_id: attempt.executor_profile_id,
-            status: json::word(&attempt.status),
-            created_at: attempt.created_at,
-            cost_usd: attempt.cost_usd.map(MicroUsd::usd),
-            worktree_path: attempt.worktree_path.map(PathBuf::from),
-            task_title,
-        }
-    }
 }
 
 impl Attempt {

@@ -8,9 +8,10 @@ use serde_json::json;
 use crate::client::Client;
 use crate::command::serve::block_on;
 use crate::figures;
+use crate::json;
 use crate::reference::{NotFound, is_prefix, short};
 use crate::table::Table;
-use crate::terminal::{self, say};
+use crate::terminal::say;
 use crate::transcript::{Ink, Line};
 
 #[derive(clap::Args)]
@@ -54,7 +55,7 @@ pub fn run(flags: Flags) -> Result<()> {
                     None => client.post("/api/alerts/ack-all", &json!({})).await?,
                 };
                 if json {
-                    terminal::print_json(&serde_json::to_value(&seen)?);
+                    json::print(&seen);
                     return Ok(());
                 }
                 for alert in &seen {
@@ -75,7 +76,7 @@ async fn list(client: &Client, all: bool, json: bool) -> Result<()> {
         alerts.retain(|alert| alert.resolved_at.is_none() && alert.acknowledged_at.is_none());
     }
     if json {
-        terminal::print_json(&serde_json::to_value(&alerts)?);
+        json::print(&alerts);
         return Ok(());
     }
     if alerts.is_empty() {

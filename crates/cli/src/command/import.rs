@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::command::serve::block_on;
 use crate::figures::size;
+use crate::json;
 use crate::table::Table;
 use crate::terminal;
 use crate::transcript::{Ink, Line};
@@ -77,12 +78,12 @@ pub fn run(flags: Flags) -> Result<()> {
     };
     block_on(async {
         let client = Client::find()?;
-        let report: Value = client.post("/api/import", &serde_json::to_value(&request)?).await?;
+        let report: ImportReport = client.post("/api/import", &serde_json::to_value(&request)?).await?;
         if flags.json {
-            terminal::print_json(&report);
+            json::print(&report);
             return Ok(());
         }
-        print(&serde_json::from_value(report).context("unexpected report from the server")?);
+        print(&report);
         Ok(())
     })
 }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::command::serve::block_on;
 use crate::exit::{Exit, Misused};
+use crate::json;
 use crate::settings::{self, Env};
 use crate::table::Table;
 use crate::terminal::{self, say};
@@ -62,7 +63,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
 fn list(json: bool) -> Result<ExitCode> {
     let launchers = list_launchers(&settings::home(Env::load())?)?;
     if json {
-        terminal::print_json(&serde_json::to_value(&launchers)?);
+        json::print(&launchers);
         return Ok(ExitCode::SUCCESS);
     }
     let mut table = Table::new(&["NAME", "FROM", "PATH"]);

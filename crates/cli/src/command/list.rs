@@ -4,21 +4,21 @@
 
 mod agents;
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use anyhow::Result;
-use forge_types::{Millis, TaskStatus};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use forge_types::{ListedAttempt, Millis, TaskStatus, TaskSummary};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::client::Client;
 use crate::command::serve::block_on;
 use crate::exit::Misused;
 use crate::figures;
-use crate::reference::{self, Attempt, Project, short};
+use crate::json;
+use crate::reference::{self, Project, short};
 use crate::table::Table;
-use crate::terminal;
 use crate::transcript::Ink;
 
 const ATTEMPT_STATUSES: [&str; 5] = ["pending", "running", "completed", "failed", "stopped"];
@@ -79,34 +79,22 @@ impl Choice {
     }
 
     /// Shows the first matching rows, and how many more there are.
-    fn show(&self, mut rows: Vec<Value>, print: impl FnOnce(Vec<Value>) -> Result<()>) -> Result<()> {
-        let wanted = self.status.as_deref();
-        rows.retain(|row| wanted.is_none_or(|status| row["status"] == status));
+    fn show<T: Serialize + JsonSchema>(&self, mut rows: Vec<T>, print: impl FnOnce(Vec<T>)) {
         let limit = if self.limit == 0 { usize::MAX } else { self.limit };
         let more = rows.len().saturating_sub(limit);
         rows.truncate(limit);
         match self.json {
-            true => terminal::print_json(&Value::Array(rows)),
-            false => print(rows)?,
+            true => json::print(&rows),
+            false => print(rows),
         }
         if more > 0 {
             eprintln!("… {more} more; --limit 0 shows all");
         }
-        Ok(())
     }
-}
 
-#[derive(Deserialize)]
-struct TaskRow {
-    id: String,
-    project_id: String,
-    title: String,
-    status: String,
-    created_at: Millis,
-    executor: String,
-    attempt_count: u64,
-    #[serde(default)]
-    labels: Vec<String>,
+    fn wants(&self, status: impl Serialize) -> bool {
+        self.status.as_ref().is_none_or(|wanted| *wanted == json::word(&status))
+    }
 }
 
 pub fn run(flags: Flags) -> Result<()> {
@@ -133,16 +121,15 @@ async fn list_attempts(client: &Client, choice: Choice) -> Result<()> {
         Some(project) => format!("/api/task-attempts?project_id={}", project.id),
         None => "/api/task-attempts".to_owned(),
     };
-    let rows = client.get(&path).await?;
+    let mut rows: Vec<ListedAttempt> = client.get(&path).await?;
+    rows.retain(|row| choice.wants(row.attempt.status));
     let names = if project.is_none() { names(client).await? } else { HashMap::new() };
-    choice.show(rows, |rows| {
-        print_attempts(&decode(rows)?, &names);
-        Ok(())
-    })
+    choice.show(rows, |rows| print_attempts(rows, &names));
+    Ok(())
 }
 
 /// With `names`, each row names its project.
-pub fn print_attempts(attempts: &[Attempt], names: &HashMap<String, String>) {
+pub fn print_attempts(attempts: Vec<ListedAttempt>, names: &HashMap<String, String>) {
     let mut head = vec!["ID", "STATUS", "AGENT", "AGE", "COST", "TITLE", "BRANCH"];
     if !names.is_empty() {
         head.insert(1, "PROJECT");
@@ -150,18 +137,20 @@ pub fn print_attempts(attempts: &[Attempt], names: &HashMap<String, String>) {
     let mut table =
         Table::new(&head).flexible(&["TITLE", "BRANCH", "AGENT", "PROJECT"]).right(&["AGE", "COST"]);
     let now = Millis::now();
-    for attempt in attempts {
+    for ListedAttempt { attempt, task_title } in attempts {
+        let status = json::word(&attempt.status);
+        let cost = attempt.cost_usd.map_or_else(|| "-".to_owned(), |cost| figures::money(cost.usd()));
         let mut row = vec![
-            (Ink::Bold, attempt.short().to_owned()),
-            (ink(&attempt.status), attempt.status.clone()),
+            (Ink::Bold, short(&attempt.id.to_string()).to_owned()),
+            (ink(&status), status),
             (Ink::Plain, attempt.executor_profile_id.to_string()),
             (Ink::Plain, figures::age(attempt.created_at, now)),
-            (Ink::Plain, attempt.cost_usd.map_or_else(|| "-".to_owned(), figures::money)),
-            (Ink::Plain, attempt.task_title.clone()),
-            (Ink::Cyan, attempt.branch.clone()),
+            (Ink::Plain, cost),
+            (Ink::Plain, task_title),
+            (Ink::Cyan, attempt.branch),
         ];
         if !names.is_empty() {
-            row.insert(1, (Ink::Plain, name_of(names, &attempt.project_id)));
+            row.insert(1, (Ink::Plain, name_of(names, &attempt.project_id.to_string())));
         }
         table.row(row);
     }
@@ -174,34 +163,33 @@ pub async fn list_tasks(client: &Client, mut choice: Choice) -> Result<()> {
         *status = known.to_string();
     }
     let project = choice.project(client).await?;
-    let mut rows: Vec<Value> = reference::tasks(client, project.as_ref()).await?;
-    // Each project's rows come newest first; times sort as text.
-    rows.sort_by(|a, b| b["created_at"].as_str().cmp(&a["created_at"].as_str()));
+    let mut rows: Vec<TaskSummary> = reference::tasks(client, project.as_ref()).await?;
+    rows.retain(|row| choice.wants(row.task.status));
+    // Each project's rows come newest first.
+    rows.sort_by_key(|row| Reverse(row.task.created_at));
     let names = if project.is_none() { names(client).await? } else { HashMap::new() };
-    choice.show(rows, |rows| {
-        print_tasks(decode(rows)?, &names);
-        Ok(())
-    })
+    choice.show(rows, |rows| print_tasks(rows, &names));
+    Ok(())
 }
 
-fn print_tasks(tasks: Vec<TaskRow>, names: &HashMap<String, String>) {
+fn print_tasks(tasks: Vec<TaskSummary>, names: &HashMap<String, String>) {
     let mut head = vec!["ID", "STATUS", "ATTEMPTS", "AGENT", "AGE", "TITLE"];
     if !names.is_empty() {
         head.insert(1, "PROJECT");
     }
-    let has_labels = tasks.iter().any(|task| !task.labels.is_empty());
+    let has_labels = tasks.iter().any(|row| !row.task.labels.is_empty());
     if has_labels {
         head.push("LABELS");
     }
     let mut table =
         Table::new(&head).flexible(&["TITLE", "LABELS", "AGENT", "PROJECT"]).right(&["ATTEMPTS", "AGE"]);
     let now = Millis::now();
-    for task in tasks {
+    for TaskSummary { task, executor, attempt_count, .. } in tasks {
         let mut row = vec![
-            (Ink::Bold, short(&task.id).to_owned()),
-            (ink(&task.status), task.status),
-            (Ink::Plain, task.attempt_count.to_string()),
-            (Ink::Plain, task.executor),
+            (Ink::Bold, short(&task.id.to_string()).to_owned()),
+            (ink(task.status.as_str()), task.status.to_string()),
+            (Ink::Plain, attempt_count.to_string()),
+            (Ink::Plain, executor),
             (Ink::Plain, figures::age(task.created_at, now)),
             (Ink::Plain, task.title),
         ];
@@ -209,7 +197,7 @@ fn print_tasks(tasks: Vec<TaskRow>, names: &HashMap<String, String>) {
             row.push((Ink::Dim, task.labels.join(", ")));
         }
         if !names.is_empty() {
-            row.insert(1, (Ink::Plain, name_of(names, &task.project_id)));
+            row.insert(1, (Ink::Plain, name_of(names, &task.project_id.to_string())));
         }
         table.row(row);
     }
@@ -220,18 +208,18 @@ pub async fn list_projects(client: &Client, choice: &Choice) -> Result<()> {
     if choice.status.is_some() {
         return Err(Misused("--status: projects have no status; leave it out".to_owned()).into());
     }
-    choice.show(client.get("/api/projects").await?, |rows| {
+    choice.show(client.get("/api/projects").await?, |rows: Vec<forge_types::Project>| {
         let mut table = Table::new(&["ID", "NAME", "PATH"]).flexible(&["NAME", "PATH"]);
-        for project in decode::<Project>(rows)? {
+        for project in rows {
             table.row(vec![
-                (Ink::Bold, short(&project.id).to_owned()),
+                (Ink::Bold, short(&project.id.to_string()).to_owned()),
                 (Ink::Plain, project.name),
-                (Ink::Cyan, project.git_repo_path.display().to_string()),
+                (Ink::Cyan, project.git_repo_path),
             ]);
         }
         table.print();
-        Ok(())
-    })
+    });
+    Ok(())
 }
 
 /// Project names by id.
@@ -242,10 +230,6 @@ pub async fn names(client: &Client) -> Result<HashMap<String, String>> {
 
 fn name_of(names: &HashMap<String, String>, id: &str) -> String {
     names.get(id).cloned().unwrap_or_else(|| short(id).to_owned())
-}
-
-fn decode<T: DeserializeOwned>(rows: Vec<Value>) -> Result<Vec<T>> {
-    Ok(rows.into_iter().map(serde_json::from_value).collect::<serde_json::Result<_>>()?)
 }
 
 /// The ink of a status of an attempt or a task.

@@ -10,7 +10,7 @@ use crate::command::list;
 use crate::command::serve::block_on;
 use crate::figures;
 use crate::json::{self, OfProject};
-use crate::reference::{self, Attempt, Deed, Meant, Scope};
+use crate::reference::{self, Deed, Meant, Scope};
 use crate::terminal::say;
 use crate::transcript::{Ink, Line};
 
@@ -48,8 +48,7 @@ async fn list_retired(client: &Client, json: bool) -> Result<()> {
         say(&Line::new(Ink::Plain, "there are no retired worktrees"));
         return Ok(());
     }
-    let attempts: Vec<Attempt> = rows.into_iter().map(Attempt::from).collect();
-    list::print_attempts(&attempts, &list::names(client).await?);
+    list::print_attempts(rows, &list::names(client).await?);
     Ok(())
 }
 

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
-use forge_types::{Millis, ProfileId};
+use forge_types::wire::StartedTask;
+use forge_types::{Attempt, ListedAttempt, Millis, ProfileId};
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -15,7 +16,8 @@ use crate::command::run::usual_profile;
 use crate::command::serve::block_on;
 use crate::exit::{self, Misused};
 use crate::figures;
-use crate::reference::{self, Attempt, Deed, Scope, Task, short};
+use crate::json;
+use crate::reference::{self, Deed, Scope, Task, short};
 use crate::terminal::{self, confirm, say, say_fact};
 use crate::transcript::{Ink, Line};
 
@@ -152,7 +154,8 @@ pub fn run(command: Command) -> Result<()> {
             Command::Start { task, scope, how, json } => {
                 let (task, project) = reference::task(&client, &task, &scope, Deed::Change).await?;
                 let attempt = start(&client, &task.id, &how).await?;
-                report_start(attempt, &project.name, json)
+                report_start(&attempt, &project.name, json);
+                Ok(())
             }
             Command::Rm { one, yes } => remove(&client, &one, yes).await,
             Command::Done(one) => edit::mark(&client, &one, "done").await,
@@ -175,21 +178,23 @@ async fn add(client: &Client, new: NewTask) -> Result<()> {
         "description": new.words.read()?,
         "labels": new.labels,
     });
-    let task: Value = match new.start {
+    let task: forge_types::Task = match new.start {
         false => client.post("/api/tasks", &body).await?,
         true => {
             let profile = new.how.profile(client).await?;
             let body = json!({"task": body, "executor_profile_id": profile, "base_branch": new.how.base});
             // One request, so that a refused start leaves no task behind.
-            let mut started: Value = client.post("/api/tasks/create-and-start", &body).await?;
-            return report_start(started["task_attempt"].take(), &project.name, new.json);
+            let started: StartedTask = client.post("/api/tasks/create-and-start", &body).await?;
+            report_start(&started.task_attempt, &project.name, new.json);
+            return Ok(());
         }
     };
     if new.json {
-        terminal::print_json(&task);
+        json::print(&task);
         return Ok(());
     }
-    let id = short(task["id"].as_str().unwrap_or_default());
+    let id = task.id.to_string();
+    let id = short(&id);
     say(&Line::new(Ink::Green, "added ").and(Ink::Plain, &format!("{id} {} to {}", new.title, project.name)));
     say(&Line::new(Ink::Dim, &format!("start an agent with: forge task start {id}")));
     Ok(())
@@ -204,54 +209,51 @@ impl How {
     }
 }
 
-async fn start(client: &Client, task: &str, how: &How) -> Result<Value> {
+async fn start(client: &Client, task: &str, how: &How) -> Result<Attempt> {
     let profile = how.profile(client).await?;
     let body = json!({"task_id": task, "executor_profile_id": profile, "base_branch": how.base});
     client.post("/api/task-attempts", &body).await
 }
 
-fn report_start(attempt: Value, of: &str, json: bool) -> Result<()> {
+fn report_start(attempt: &Attempt, of: &str, json: bool) {
     if json {
-        terminal::print_json(&attempt);
-        return Ok(());
+        json::print(attempt);
+        return;
     }
-    let attempt: Attempt = serde_json::from_value(attempt)?;
-    let what = format!("{} on {} of {of} ({})", attempt.executor_profile_id, attempt.branch, attempt.short());
+    let Attempt { executor_profile_id: profile, branch, id, .. } = attempt;
+    let what = format!("{profile} on {branch} of {of} ({})", short(&id.to_string()));
     say(&Line::new(Ink::Green, "started ").and(Ink::Plain, &what));
-    Ok(())
 }
 
 async fn show(client: &Client, one: &One) -> Result<()> {
     let (Task { id, .. }, project) = reference::task(client, &one.task, &one.scope, Deed::Look).await?;
     let path = format!("/api/task-attempts?task_id={id}");
     let task_path = format!("/api/tasks/{id}");
-    let (task, attempts) =
-        tokio::try_join!(client.get::<Value>(&task_path), client.get::<Vec<Value>>(&path))?;
+    let (task, attempts) = tokio::try_join!(
+        client.get::<forge_types::Task>(&task_path),
+        client.get::<Vec<ListedAttempt>>(&path)
+    )?;
     if one.json {
+        let (task, attempts) = (json::complete(&task), json::complete(&attempts));
         terminal::print_json(&json!({"task": task, "attempts": attempts}));
         return Ok(());
     }
-    let text = |key: &str| task[key].as_str().unwrap_or_default();
-    say(&Line::new(Ink::Bold, short(&id)).and(Ink::Plain, " ").and(Ink::Plain, text("title")).whole());
-    say(&Line::new(Ink::Dim, &format!("{:<10}", "status")).and(ink(text("status")), text("status")));
+    say(&Line::new(Ink::Bold, short(&id)).and(Ink::Plain, " ").and(Ink::Plain, &task.title).whole());
+    let status = task.status.as_str();
+    say(&Line::new(Ink::Dim, &format!("{:<10}", "status")).and(ink(status), status));
     say_fact("project", &project.name);
-    if let Ok(at) = serde_json::from_value::<Millis>(task["created_at"].clone()) {
-        say_fact("age", &figures::age(at, Millis::now()));
+    say_fact("age", &figures::age(task.created_at, Millis::now()));
+    if !task.labels.is_empty() {
+        say_fact("labels", &task.labels.join(", "));
     }
-    let labels: Vec<&str> =
-        task["labels"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    if !labels.is_empty() {
-        say_fact("labels", &labels.join(", "));
-    }
-    let description = text("description").trim();
+    let description = task.description.as_deref().unwrap_or_default().trim();
     if !description.is_empty() {
         terminal::print("\n");
         description.lines().for_each(|line| say(&Line::new(Ink::Plain, line).whole()));
     }
     if !attempts.is_empty() {
         terminal::print("\n");
-        let rows = attempts.into_iter().map(serde_json::from_value).collect::<Result<Vec<_>, _>>()?;
-        list::print_attempts(&rows, &Default::default());
+        list::print_attempts(attempts, &Default::default());
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Changes to a task.
 
 use anyhow::Result;
+use forge_types::Task;
 use forge_types::TaskStatus;
 use serde_json::{Map, Value, json};
 
@@ -8,6 +9,7 @@ use super::{One, Words};
 use crate::client::Client;
 use crate::command::list::ink;
 use crate::exit::Misused;
+use crate::json;
 use crate::reference::{self, Deed, short};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
@@ -51,15 +53,14 @@ pub async fn mark(client: &Client, one: &One, status: &str) -> Result<()> {
 
 async fn put(client: &Client, one: &One, body: &Value) -> Result<()> {
     let (task, project) = reference::task(client, &one.task, &one.scope, Deed::Change).await?;
-    let changed: Value = client.put(&format!("/api/tasks/{}", task.id), body).await?;
+    let changed: Task = client.put(&format!("/api/tasks/{}", task.id), body).await?;
     if one.json {
-        terminal::print_json(&changed);
+        json::print(&changed);
         return Ok(());
     }
-    let text = |key: &str| changed[key].as_str().unwrap_or_default();
-    let line =
-        Line::new(Ink::Bold, short(&task.id)).and(Ink::Plain, " ").and(ink(text("status")), text("status"));
-    let line = line.and(Ink::Plain, " ").and(Ink::Plain, text("title"));
+    let status = changed.status.as_str();
+    let line = Line::new(Ink::Bold, short(&task.id)).and(Ink::Plain, " ").and(ink(status), status);
+    let line = line.and(Ink::Plain, " ").and(Ink::Plain, &changed.title);
     say(&line.and(Ink::Dim, &format!(" of {}", project.name)));
     Ok(())
 }

@@ -1,12 +1,14 @@
 //! Actions on workers, one after the other.
 
 use anyhow::{Result, bail};
+use forge_types::Worker;
 use forge_types::WorkerPhase;
 use serde_json::{Value, json};
 
 use super::{Several, Worker, path};
 use crate::client::Client;
 use crate::figures;
+use crate::json;
 use crate::terminal::{self, confirm, say};
 use crate::transcript::{Ink, Line};
 
@@ -83,14 +85,14 @@ async fn post_each(
 ) -> Result<()> {
     let mut changed = Vec::new();
     for id in workers {
-        let worker: Value = client.post(&path(id, verb)?, body).await?;
+        let worker: Worker = client.post(&path(id, verb)?, body).await?;
         if !json {
             report(done, id);
         }
         changed.push(worker);
     }
     if json {
-        terminal::print_json(&Value::Array(changed));
+        json::print(&changed);
     }
     Ok(())
 }

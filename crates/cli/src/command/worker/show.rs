@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use forge_types::Millis;
-use forge_types::wire::WorkerPane;
+use forge_types::wire::{ListedWorker, WorkerPane};
 use serde_json::json;
 
 use super::{One, Worker, path};
@@ -62,7 +62,7 @@ pub struct LogsFlags {
 
 pub(super) async fn list(client: &Client, json: bool) -> Result<()> {
     if json {
-        terminal::print_json(&client.get("/api/workers").await?);
+        json::print(&client.get::<Vec<ListedWorker>>("/api/workers").await?);
         return Ok(());
     }
     let workers: Vec<Worker> = client.get("/api/workers").await?;
@@ -119,7 +119,7 @@ async fn find(client: &Client, id: &str) -> Result<Worker> {
 
 pub(super) async fn status(client: &Client, one: &One) -> Result<()> {
     if one.json {
-        terminal::print_json(&client.get(&path(&one.worker, "")?).await?);
+        json::print(&client.get::<ListedWorker>(&path(&one.worker, "")?).await?);
         return Ok(());
     }
     let Worker { facts, managed, has_session, attached, log, .. } = find(client, &one.worker).await?;
