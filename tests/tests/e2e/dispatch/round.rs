@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use forge_tests::{TestForge, err, output, text};
+use forge_tests::{TestForge, output, text};
 use serde_json::{Value, json};
 
 use crate::beads::{BARE, project};
@@ -189,7 +189,11 @@ async fn a_dry_run_tells_what_would_be_done_and_does_nothing() {
     assert_eq!(forge.get("/api/routing").await.data(), json!([]));
     let refused = dispatch(&["--once", "--mode", "worker"]).await;
     assert_eq!(refused.status.code(), Some(2));
-    assert!(err(&refused).contains("worker"), "{refused:?}");
+    let error: Value = serde_json::from_slice(&refused.stdout).unwrap();
+    assert_eq!(
+        (&error["error"]["code"], &error["error"]["field"]),
+        (&json!("invalid"), &json!("--executor"))
+    );
 }
 
 #[tokio::test]
