@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use forge_types::{Millis, ProfileId};
+use forge_types::ProfileId;
 use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -59,9 +59,6 @@ pub struct Attempt {
     pub target_branch: String,
     pub executor_profile_id: ProfileId,
     pub status: String,
-    pub created_at: Millis,
-    #[serde(default)]
-    pub cost_usd: Option<f64>,
     #[serde(default)]
     pub worktree_path: Option<PathBuf>,
     /// Set in lists; for a single attempt the server returns the whole task.

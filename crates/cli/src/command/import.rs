@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use forge_types::{ImportReport, ImportRequest, ImportStanding, ImportedProject, OldWorktrees, Tally};
-use serde_json::Value;
 
 use crate::client::Client;
 use crate::command::serve::block_on;

@@ -124,12 +124,12 @@ async fn list_attempts(client: &Client, choice: Choice) -> Result<()> {
     let mut rows: Vec<ListedAttempt> = client.get(&path).await?;
     rows.retain(|row| choice.wants(row.attempt.status));
     let names = if project.is_none() { names(client).await? } else { HashMap::new() };
-    choice.show(rows, |rows| print_attempts(rows, &names));
+    choice.show(rows, |rows| print_attempts(&rows, &names));
     Ok(())
 }
 
 /// With `names`, each row names its project.
-pub fn print_attempts(attempts: Vec<ListedAttempt>, names: &HashMap<String, String>) {
+pub fn print_attempts(attempts: &[ListedAttempt], names: &HashMap<String, String>) {
     let mut head = vec!["ID", "STATUS", "AGENT", "AGE", "COST", "TITLE", "BRANCH"];
     if !names.is_empty() {
         head.insert(1, "PROJECT");
@@ -146,8 +146,8 @@ pub fn print_attempts(attempts: Vec<ListedAttempt>, names: &HashMap<String, Stri
             (Ink::Plain, attempt.executor_profile_id.to_string()),
             (Ink::Plain, figures::age(attempt.created_at, now)),
             (Ink::Plain, cost),
-            (Ink::Plain, task_title),
-            (Ink::Cyan, attempt.branch),
+            (Ink::Plain, task_title.clone()),
+            (Ink::Cyan, attempt.branch.clone()),
         ];
         if !names.is_empty() {
             row.insert(1, (Ink::Plain, name_of(names, &attempt.project_id.to_string())));

@@ -9,13 +9,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use forge_git::Repo;
-use serde::Deserialize;
+use forge_types::{Attempt, AttemptStatus, ListedAttempt, TaskId, TaskStatus, TaskSummary};
 
 use super::{approve, list};
 use crate::client::Client;
 use crate::command::approve::Question;
 use crate::command::serve::block_on;
-use crate::reference::{Attempt, Project, project_at};
+use crate::reference::{Project, project_at, short};
 use crate::settings::Env;
 use crate::terminal::{self, say, say_fact};
 use crate::transcript::{Ink, Line};
@@ -54,16 +54,10 @@ struct Server {
     client: Client,
     project: Option<Project>,
     /// Newest first.
-    attempts: Vec<Attempt>,
+    attempts: Vec<ListedAttempt>,
     questions: Vec<Question>,
     /// Tasks whose work is waiting for review.
-    in_review: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct TaskRow {
-    id: String,
-    status: String,
+    in_review: Vec<TaskId>,
 }
 
 impl Here {
@@ -98,15 +92,18 @@ impl Here {
             if !server.questions.is_empty() {
                 steps.push(("forge approve".to_owned(), "answer the agents that are waiting for you"));
             }
-            if let Some(attempt) = server.attempts.iter().find(|attempt| attempt.status == "running") {
-                steps.push((format!("forge view {} --follow", attempt.short()), "watch it work"));
+            let attempts = || server.attempts.iter().map(|listed| &listed.attempt);
+            if let Some(attempt) = attempts().find(|attempt| attempt.status == AttemptStatus::Running) {
+                let id = attempt.id.to_string();
+                steps.push((format!("forge view {} --follow", short(&id)), "watch it work"));
             }
             let done = |attempt: &&Attempt| {
-                attempt.status == "completed" && server.in_review.contains(&attempt.task_id)
+                attempt.status == AttemptStatus::Completed && server.in_review.contains(&attempt.task_id)
             };
-            if let Some(attempt) = server.attempts.iter().find(done) {
-                steps.push((format!("forge diff {}", attempt.short()), "see what it changed"));
-                steps.push((format!("forge merge {}", attempt.short()), "land it"));
+            if let Some(attempt) = attempts().find(done) {
+                let id = attempt.id.to_string();
+                steps.push((format!("forge diff {}", short(&id)), "see what it changed"));
+                steps.push((format!("forge merge {}", short(&id)), "land it"));
             }
         }
         steps.push(("forge run \"…\"".to_owned(), "give an agent a task here, and watch it work"));
@@ -132,12 +129,13 @@ impl Server {
         let of_project = format!("/api/task-attempts?project_id={}", project.id);
         let tasks = format!("/api/projects/{}/tasks", project.id);
         let (mut attempts, tasks, questions) = tokio::try_join!(
-            client.get::<Vec<Attempt>>(&of_project),
-            client.get::<Vec<TaskRow>>(&tasks),
+            client.get::<Vec<ListedAttempt>>(&of_project),
+            client.get::<Vec<TaskSummary>>(&tasks),
             approve::questions(&client),
         )?;
         attempts.truncate(NEWEST);
-        let in_review = tasks.into_iter().filter(|task| task.status == "inreview").map(|task| task.id);
+        let in_review =
+            tasks.into_iter().filter(|row| row.task.status == TaskStatus::InReview).map(|row| row.task.id);
         Ok(Self { client, project: Some(project), attempts, questions, in_review: in_review.collect() })
     }
 

@@ -48,7 +48,7 @@ async fn list_retired(client: &Client, json: bool) -> Result<()> {
         say(&Line::new(Ink::Plain, "there are no retired worktrees"));
         return Ok(());
     }
-    list::print_attempts(rows, &list::names(client).await?);
+    list::print_attempts(&rows, &list::names(client).await?);
     Ok(())
 }
 

@@ -5,7 +5,9 @@ mod detail;
 use std::collections::HashMap;
 
 use anyhow::Result;
-use forge_types::{Budget, Day, MicroUsd, Millis, Settings, UsageReport};
+use forge_types::{
+    AttemptId, AttemptStatus, Budget, Day, ListedAttempt, MicroUsd, Millis, Settings, UsageReport,
+};
 use serde_json::json;
 
 use crate::client::Client;
@@ -13,7 +15,7 @@ use crate::command::approve::{self, Question};
 use crate::command::list;
 use crate::command::serve::block_on;
 use crate::figures;
-use crate::reference::{self, Attempt, Deed, Scope};
+use crate::reference::{self, Deed, Scope};
 use crate::terminal::{self, say_fact};
 
 #[derive(clap::Args)]
@@ -44,7 +46,7 @@ pub fn run(flags: Flags) -> Result<()> {
 struct Server {
     version: String,
     names: HashMap<String, String>,
-    running: Vec<Attempt>,
+    running: Vec<ListedAttempt>,
     questions: Vec<Question>,
     spent_today: Option<f64>,
     budget: Option<f64>,
@@ -55,7 +57,7 @@ impl Server {
         let today = Day::of(Millis::now());
         let usage = format!("/api/usage?from={today}&to={today}");
         let (attempts, names, usage, config, questions) = tokio::try_join!(
-            client.get::<Vec<Attempt>>("/api/task-attempts"),
+            client.get::<Vec<ListedAttempt>>("/api/task-attempts"),
             list::names(client),
             client.get::<UsageReport>(&usage),
             client.get::<Settings>("/api/config"),
@@ -65,7 +67,10 @@ impl Server {
         Ok(Self {
             version: health["version"].as_str().unwrap_or("?").to_owned(),
             names,
-            running: attempts.into_iter().filter(|attempt| attempt.status == "running").collect(),
+            running: attempts
+                .into_iter()
+                .filter(|listed| listed.attempt.status == AttemptStatus::Running)
+                .collect(),
             questions,
             spent_today: usage.total.cost_usd.map(MicroUsd::usd),
             budget: config.max_cost_usd_per_day.map(|Budget(limit)| limit.usd()),
@@ -74,7 +79,7 @@ impl Server {
 
     fn print(&self, client: &Client, json: bool) {
         if json {
-            let running: Vec<&str> = self.running.iter().map(|attempt| attempt.id.as_str()).collect();
+            let running: Vec<AttemptId> = self.running.iter().map(|listed| listed.attempt.id).collect();
             terminal::print_json(&json!({
                 "server": client.base(), "version": self.version, "projects": self.names.len(),
                 "running": running, "approvals": self.questions.iter().map(Question::object).collect::<Vec<_>>(),

@@ -253,7 +253,7 @@ async fn show(client: &Client, one: &One) -> Result<()> {
     }
     if !attempts.is_empty() {
         terminal::print("\n");
-        list::print_attempts(attempts, &Default::default());
+        list::print_attempts(&attempts, &Default::default());
     }
     Ok(())
 }

@@ -8,7 +8,6 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Subcommand;
-use serde::Deserialize;
 
 use crate::client::Client;
 use crate::command::serve::block_on;
@@ -77,18 +76,6 @@ pub struct Several {
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-/// The part of a worker that commands use.
-#[derive(Deserialize)]
-struct Worker {
-    #[serde(flatten)]
-    facts: forge_types::Worker,
-    managed: bool,
-    has_session: bool,
-    attached: bool,
-    socket: std::path::PathBuf,
-    log: std::path::PathBuf,
 }
 
 pub fn run(command: Command) -> Result<ExitCode> {

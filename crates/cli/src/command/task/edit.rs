@@ -11,7 +11,7 @@ use crate::command::list::ink;
 use crate::exit::Misused;
 use crate::json;
 use crate::reference::{self, Deed, short};
-use crate::terminal::{self, say};
+use crate::terminal::say;
 use crate::transcript::{Ink, Line};
 
 #[derive(clap::Args)]

@@ -1,11 +1,11 @@
 //! Actions on workers, one after the other.
 
 use anyhow::{Result, bail};
-use forge_types::Worker;
-use forge_types::WorkerPhase;
+use forge_types::wire::ListedWorker;
+use forge_types::{Worker, WorkerPhase};
 use serde_json::{Value, json};
 
-use super::{Several, Worker, path};
+use super::{Several, path};
 use crate::client::Client;
 use crate::figures;
 use crate::json;
@@ -101,11 +101,11 @@ pub(super) async fn stop(client: &Client, flags: StopFlags) -> Result<()> {
     let workers = match flags.all {
         false => flags.workers,
         true => {
-            let all: Vec<Worker> = client.get("/api/workers").await?;
+            let all: Vec<ListedWorker> = client.get("/api/workers").await?;
             let ended = |phase: WorkerPhase| phase.is_over() || phase == WorkerPhase::Failed;
             let stays =
-                |worker: &Worker| worker.managed && (worker.has_session || !ended(worker.facts.phase));
-            let ids = all.into_iter().filter(stays).map(|worker| worker.facts.id.to_string());
+                |listed: &ListedWorker| listed.managed && (listed.has_session || !ended(listed.worker.phase));
+            let ids = all.into_iter().filter(stays).map(|listed| listed.worker.id.to_string());
             let chosen: Vec<String> = ids.collect();
             let question = format!("Stop {}?", figures::count(chosen.len(), "worker"));
             if !chosen.is_empty() && !flags.yes && !confirm(&question)? {

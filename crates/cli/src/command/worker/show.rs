@@ -9,7 +9,7 @@ use forge_types::Millis;
 use forge_types::wire::{ListedWorker, WorkerPane};
 use serde_json::json;
 
-use super::{One, Worker, path};
+use super::{One, path};
 use crate::client::Client;
 use crate::exit::Misused;
 use crate::figures;
@@ -65,7 +65,7 @@ pub(super) async fn list(client: &Client, json: bool) -> Result<()> {
         json::print(&client.get::<Vec<ListedWorker>>("/api/workers").await?);
         return Ok(());
     }
-    let workers: Vec<Worker> = client.get("/api/workers").await?;
+    let workers: Vec<ListedWorker> = client.get("/api/workers").await?;
     if workers.is_empty() {
         say(&Line::new(Ink::Plain, "no workers; `forge worker spawn` starts one"));
         return Ok(());
@@ -74,7 +74,7 @@ pub(super) async fn list(client: &Client, json: bool) -> Result<()> {
     let mut table = Table::new(&head).flexible(&["TASK", "NOTE"]).right(&["AGE", "MEMORY"]);
     let (now, has_signs) = (Millis::now(), terminal::draws_emoji());
     for worker in workers {
-        let Worker { facts, managed, .. } = worker;
+        let ListedWorker { worker: facts, managed, .. } = worker;
         if has_signs {
             table.sign(if managed { facts.indication().emoji() } else { "" });
         }
@@ -113,7 +113,7 @@ fn ink(word: &str) -> Ink {
     }
 }
 
-async fn find(client: &Client, id: &str) -> Result<Worker> {
+async fn find(client: &Client, id: &str) -> Result<ListedWorker> {
     client.get(&path(id, "")?).await
 }
 
@@ -122,7 +122,8 @@ pub(super) async fn status(client: &Client, one: &One) -> Result<()> {
         json::print(&client.get::<ListedWorker>(&path(&one.worker, "")?).await?);
         return Ok(());
     }
-    let Worker { facts, managed, has_session, attached, log, .. } = find(client, &one.worker).await?;
+    let ListedWorker { worker: facts, managed, has_session, attached, log, .. } =
+        find(client, &one.worker).await?;
     let phase = if managed { word(facts.phase) } else { "unmanaged".to_owned() };
     say(&Line::new(Ink::Bold, facts.id.as_str()).and(ink(&phase), &format!(" {phase}")));
     let findings: Vec<String> = facts.health.findings.iter().map(word).collect();
@@ -155,10 +156,10 @@ pub(super) async fn status(client: &Client, one: &One) -> Result<()> {
 pub(super) async fn attach(client: &Client, flags: &AttachFlags) -> Result<ExitCode> {
     let worker = find(client, &flags.worker).await?;
     if !worker.has_session {
-        return Err(NotFound(format!("worker '{}' no longer has a session", worker.facts.id)).into());
+        return Err(NotFound(format!("worker '{}' no longer has a session", worker.worker.id)).into());
     }
     let inside = std::env::var("TMUX").ok();
-    let mut command = forge_core::attach_command(&worker.socket, &worker.facts.session, inside.as_deref())?;
+    let mut command = forge_core::attach_command(&worker.socket, &worker.worker.session, inside.as_deref())?;
     if flags.json || flags.print {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
