@@ -9,8 +9,6 @@
 
 mod agent;
 mod conflict;
-
-pub use conflict::STOPPED;
 mod directive;
 mod review;
 
@@ -24,6 +22,7 @@ use forge_types::Millis;
 use serde_json::{Value, json};
 
 pub(super) use agent::AGENT;
+pub use conflict::STOPPED;
 use directive::{Directive, Item, parse};
 use review::Comment;
 
