@@ -1,7 +1,7 @@
 //! What `--json` prints: the objects of the API, with every key that they can have.
 //!
 //! Invariant: the keys of an object do not depend on its values. The server leaves keys out that have nothing to say;
-//! here they are filled in from the schema of the type, with an empty list, false or null.
+//! here they are filled in from the schema of the type, with an empty list, false, 0 or null.
 
 use std::collections::BTreeSet;
 
@@ -90,6 +90,8 @@ fn nothing(schema: &Value) -> Value {
     match schema["type"].as_str() {
         Some("array") => json!([]),
         Some("boolean") => json!(false),
+        // What may be unknown is a choice of a number and null.
+        Some("integer") => json!(0),
         _ => Value::Null,
     }
 }

@@ -339,7 +339,7 @@ async fn the_next_import_takes_what_changed_there_and_leaves_what_changed_here()
     let project = &done["projects"][0];
     assert_eq!(&tried["projects"][0], project, "a dry run tells the same");
     for (kind, changed) in
-        [("tasks", json!(1)), ("attempts", json!(1)), ("runs", json!(1)), ("images", Value::Null)]
+        [("tasks", json!(1)), ("attempts", json!(1)), ("runs", json!(1)), ("images", json!(0))]
     {
         assert_eq!(
             (&project[kind]["new"], &project[kind]["changed"]),
@@ -369,8 +369,8 @@ async fn the_next_import_takes_what_changed_there_and_leaves_what_changed_here()
     );
 
     let last = report(&forge, "automagik-forge", &source, &[]).await;
-    assert_eq!(last["projects"][0]["tasks"], json!({"new": 0, "known": 2, "skipped": 0}));
-    assert_eq!(last["projects"][0]["runs"], json!({"new": 0, "known": 3, "skipped": 0}));
+    assert_eq!(last["projects"][0]["tasks"], json!({"new": 0, "changed": 0, "known": 2, "skipped": 0}));
+    assert_eq!(last["projects"][0]["runs"], json!({"new": 0, "changed": 0, "known": 3, "skipped": 0}));
 }
 
 #[tokio::test]
@@ -389,7 +389,7 @@ async fn an_image_that_comes_late_and_the_agents_of_a_project_come_too() {
         )
         .await;
     let first = report(&forge, "automagik-forge", &source, &[]).await;
-    assert_eq!(first["projects"][0]["agents"], json!({"new": 1, "known": 0, "skipped": 0}));
+    assert_eq!(first["projects"][0]["agents"], json!({"new": 1, "changed": 0, "known": 0, "skipped": 0}));
     let project = text(&first["projects"][0]["id"]);
     let agents = forge.get(&format!("/api/forge/agents?project_id={project}")).await.data();
     assert_eq!(
@@ -405,13 +405,13 @@ async fn an_image_that_comes_late_and_the_agents_of_a_project_come_too() {
 
     std::fs::write(source.folder.join("images/gone.png"), b"\x89PNG late").unwrap();
     let second = report(&forge, "automagik-forge", &source, &[]).await;
-    assert_eq!(second["projects"][0]["images"], json!({"new": 1, "known": 1, "skipped": 0}));
-    assert_eq!(second["projects"][0]["agents"], json!({"new": 0, "known": 1, "skipped": 0}));
+    assert_eq!(second["projects"][0]["images"], json!({"new": 1, "changed": 0, "known": 1, "skipped": 0}));
+    assert_eq!(second["projects"][0]["agents"], json!({"new": 0, "changed": 0, "known": 1, "skipped": 0}));
     let images = forge.get(&format!("/api/images/task/{TASK}")).await.data();
     let task = forge.get(&format!("/api/tasks/{TASK}")).await.data();
     assert_eq!(text(&task["description"]), format!("See ![gone]({})", text(&images[1]["file_path"])));
     let third = report(&forge, "automagik-forge", &source, &[]).await;
-    assert_eq!(third["projects"][0]["images"], json!({"new": 0, "known": 2, "skipped": 0}));
+    assert_eq!(third["projects"][0]["images"], json!({"new": 0, "changed": 0, "known": 2, "skipped": 0}));
 }
 
 #[tokio::test]
@@ -464,7 +464,7 @@ async fn a_project_that_is_here_gets_the_tasks_and_its_board_sees_them_come() {
 
     assert_eq!(forge.delete(&format!("/api/tasks/{TASK}")).await.status, 202);
     let again = report(&forge, "automagik-forge", &source, &[]).await;
-    assert_eq!(again["projects"][0]["tasks"], json!({"new": 0, "known": 1, "skipped": 1}));
+    assert_eq!(again["projects"][0]["tasks"], json!({"new": 0, "changed": 0, "known": 1, "skipped": 1}));
     assert_eq!(again["skipped"][0]["reason"], "it was imported before and deleted here since");
     assert_eq!(forge.get(&format!("/api/tasks/{TASK}")).await.status, 404);
 }
