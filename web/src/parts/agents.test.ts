@@ -41,8 +41,8 @@ beforeEach(() => localStorage.clear());
 
 test("agents that cannot be used come after those that can, and say what is missing", () => {
   const agents = [
-    found("AMP", { ready: false, found: "npx" }),
-    found("CLAUDE_CODE", { ready: false, logged_in: false }),
+    found("AMP", { ready: false, found: "npx", state: "not_installed" }),
+    found("CLAUDE_CODE", { ready: false, logged_in: false, state: "not_logged_in" }),
     found("CODEX", {}),
   ];
   const offers = agentOffers(EXECUTORS, agents);

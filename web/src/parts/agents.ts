@@ -39,10 +39,8 @@ export const MISSING: Record<Missing, string> = {
   not_logged_in: "Not logged in",
 };
 
-/** A server that sends no state shows it by where the program is: what npx would fetch, nobody has installed. */
-export function missingOf({ ready, state, found }: FoundAgent): Missing | null {
-  if (ready || state === "ready") return null;
-  return state ?? (found === null || found === "npx" ? "not_installed" : "not_logged_in");
+export function missingOf({ ready, state }: FoundAgent): Missing | null {
+  return ready || state === "ready" ? null : state;
 }
 
 /** The one command that brings an agent nearer to working. */

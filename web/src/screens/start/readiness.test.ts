@@ -14,7 +14,7 @@ const agent = (executor: string, found: FoundAgent["found"], ready: boolean): Fo
   keys: [],
   logged_in: ready,
   ready,
-  state: ready ? "ready" : "not_logged_in",
+  state: ready ? "ready" : found === "path" ? "not_logged_in" : "not_installed",
   install: "",
   log_in: null,
 });
