@@ -7,8 +7,9 @@ use std::pin::pin;
 use std::time::Duration;
 
 use forge_core::Error;
-use forge_types::wire::{FramePage, StreamFrame};
+use forge_types::wire::FramePage;
 use futures_util::{Stream, StreamExt};
+use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +26,7 @@ pub(crate) async fn read(
     shutdown: &CancellationToken,
 ) -> Answer {
     let mut frames = pin!(frames.take_until(shutdown.cancelled()));
-    let (begun, mut bytes, mut page) = (Instant::now(), 0, FramePage::default());
+    let (begun, mut bytes, mut page) = (Instant::now(), 0, FramePage::<Value>::default());
     let mut caught_up = false;
     loop {
         let limit = if caught_up { wait } else { READ_LIMIT };
@@ -42,7 +43,7 @@ pub(crate) async fn read(
             break;
         }
     }
-    page.finished = matches!(page.frames.last(), Some(StreamFrame::End(_)));
+    page.finished = page.frames.last().is_some_and(|frame| frame["finished"] == true);
     page.more &= !page.finished;
     Ok(ok(page))
 }

@@ -133,6 +133,19 @@ async fn the_genie_monitor_gets_its_own_messages_too() {
     assert_eq!(next(&mut client).await, status);
     assert_eq!(next(&mut client).await, json!({"type": "finished"}));
     assert_eq!(next(&mut client).await, json!({"finished": true}));
+    let page = axum::http::Request::builder()
+        .uri(format!("/api/execution-processes/{run}/raw-logs?after=0"))
+        .header("host", "localhost")
+        .header("user-agent", "Genie-TaskMonitor/1.0");
+    let page = world.send(page.body(axum::body::Body::empty()).unwrap()).await;
+    let page = axum::body::to_bytes(page.into_body(), 1 << 20).await.unwrap();
+    let page: Value = serde_json::from_slice(&page).unwrap();
+    assert_eq!(
+        page["data"]["frames"][0],
+        json!({"type": "log", "content": "hello\n"}),
+        "a page has them too"
+    );
+    assert_eq!((&page["data"]["frames"][2], &page["data"]["finished"]), (&status, &json!(true)));
     world.close().await;
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::{AttemptDrafts, ExecutionProcess, ShownApproval};
@@ -21,8 +21,13 @@ use crate::{
 pub struct PatchOp {
     pub op: PatchWord,
     pub path: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "null_too", skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
+}
+
+/// A value that is null is a value.
+fn null_too<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
 }
 
 impl PatchOp {
@@ -82,8 +87,9 @@ impl StreamFrame {
 
 /// Frames after a number, for clients that cannot use streams.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FramePage {
-    pub frames: Vec<StreamFrame>,
+#[schemars(rename = "FramePage")]
+pub struct FramePage<Frame = StreamFrame> {
+    pub frames: Vec<Frame>,
     /// The last frame is the end of the stream.
     pub finished: bool,
     /// There is more right now than fits in this page.
