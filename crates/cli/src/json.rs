@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -30,7 +30,7 @@ pub fn complete<T: Serialize + JsonSchema>(answer: &T) -> Value {
     let mut value = json!(answer);
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let schema = T::json_schema(&mut generator).to_value();
-    fill(&mut value, &schema, &definitions(generator));
+    fill(&mut value, &schema, &generator.take_definitions(true));
     value
 }
 
@@ -40,10 +40,6 @@ pub fn word(value: &impl Serialize) -> String {
         Value::String(word) => word,
         other => other.to_string(),
     }
-}
-
-fn definitions(mut generator: SchemaGenerator) -> Map<String, Value> {
-    generator.take_definitions(true)
 }
 
 fn fill(value: &mut Value, schema: &Value, all: &Map<String, Value>) {

@@ -17,30 +17,11 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use forge_core::{Error, Kind};
 use forge_types::ErrorCode;
+use forge_types::wire::{Envelope, Failure};
 use serde::Serialize;
 
 /// What a handler returns.
 pub(crate) type Answer = Result<Response, Fault>;
-
-#[derive(Serialize)]
-struct Envelope<T> {
-    success: bool,
-    data: T,
-    error_data: (),
-    message: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Failure<E> {
-    success: bool,
-    data: (),
-    /// What clients branched on before there were codes; most failures have none.
-    error_data: E,
-    message: Option<String>,
-    error_code: ErrorCode,
-    hint: Option<Cow<'static, str>>,
-    field: Option<String>,
-}
 
 pub(crate) fn ok<T: Serialize>(data: T) -> Response {
     warn(data, None)
@@ -63,7 +44,7 @@ pub(crate) fn ok_and_bare<T: Serialize>(data: T) -> Response {
     #[derive(Serialize)]
     struct Both<'a, T> {
         #[serde(flatten)]
-        envelope: Envelope<&'a T>,
+        envelope: Envelope<&'a T, ()>,
         #[serde(flatten)]
         bare: &'a T,
     }
@@ -170,6 +151,7 @@ impl IntoResponse for Fault {
     fn into_response(self) -> Response {
         let message = Some(self.sentence());
         let Fault { status, code: error_code, hint, field, retry_after_s, .. } = self;
+        let hint = hint.map(Cow::into_owned);
         let body = Failure { success: false, data: (), error_data: (), message, error_code, hint, field };
         let mut response = json(status, &body);
         if let Some(seconds) = retry_after_s {

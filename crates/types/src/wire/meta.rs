@@ -10,19 +10,22 @@ use crate::ErrorCode;
 
 /// Around every JSON response.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Envelope {
+#[schemars(rename = "Envelope")]
+pub struct Envelope<Data = Value, ErrorData = Value> {
     pub success: bool,
-    pub data: Value,
-    pub error_data: Value,
+    pub data: Data,
+    pub error_data: ErrorData,
     pub message: Option<String>,
 }
 
 /// Around every failure.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Failure {
+#[schemars(rename = "Failure")]
+pub struct Failure<ErrorData = Value> {
     pub success: bool,
     pub data: (),
-    pub error_data: Value,
+    /// What clients branched on before there were codes; most failures have none.
+    pub error_data: ErrorData,
     /// What is wrong and, after `; `, the hint.
     pub message: Option<String>,
     pub error_code: ErrorCode,

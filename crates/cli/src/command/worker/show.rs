@@ -80,8 +80,9 @@ pub(super) async fn list(client: &Client, json: bool) -> Result<()> {
         }
         let age = facts.started_at.map(|at| figures::age(at, now)).unwrap_or_default();
         let memory = facts.health.memory_mb.map(|mb| figures::size(mb << 20)).unwrap_or_default();
-        let phase = if managed { word(facts.phase) } else { "unmanaged".to_owned() };
-        let health = facts.fares().filter(|_| managed).map_or_else(|| "-".to_owned(), word);
+        let phase = if managed { json::word(&facts.phase) } else { "unmanaged".to_owned() };
+        let health =
+            facts.fares().filter(|_| managed).map_or_else(|| "-".to_owned(), |level| json::word(&level));
         let task = facts.task();
         table.row(vec![
             (Ink::Bold, facts.id.to_string()),
@@ -96,11 +97,6 @@ pub(super) async fn list(client: &Client, json: bool) -> Result<()> {
     }
     table.print();
     Ok(())
-}
-
-/// The name of a fieldless variant, as in JSON.
-fn word(value: impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 fn ink(word: &str) -> Ink {
@@ -124,13 +120,13 @@ pub(super) async fn status(client: &Client, one: &One) -> Result<()> {
     }
     let ListedWorker { worker: facts, managed, has_session, attached, log, .. } =
         find(client, &one.worker).await?;
-    let phase = if managed { word(facts.phase) } else { "unmanaged".to_owned() };
+    let phase = if managed { json::word(&facts.phase) } else { "unmanaged".to_owned() };
     say(&Line::new(Ink::Bold, facts.id.as_str()).and(ink(&phase), &format!(" {phase}")));
-    let findings: Vec<String> = facts.health.findings.iter().map(word).collect();
+    let findings: Vec<String> = facts.health.findings.iter().map(json::word).collect();
     let health = match (facts.fares().filter(|_| managed), findings.is_empty()) {
         (None, _) => String::new(),
-        (Some(level), true) => word(level),
-        (Some(level), false) => format!("{}: {}", word(level), findings.join(", ")),
+        (Some(level), true) => json::word(&level),
+        (Some(level), false) => format!("{}: {}", json::word(&level), findings.join(", ")),
     };
     let looked_at = if attached { " (attached)" } else { "" };
     let session = if has_session { looked_at } else { " (gone)" };
