@@ -229,10 +229,30 @@ export interface BeadUnlink {
   removed: boolean;
 }
 
+/** The project whose beads changed. */
+export interface BeadsEvent {
+  seq: number;
+  event: "beads";
+  data: Uuid;
+}
+
 /** Selects a workspace of beads. Without either field: the only workspace that has any. */
 export interface BeadsOf {
   project_id?: Uuid | null;
   workspace?: string | null;
+}
+
+/** The state of a branch that somebody was shown differently. */
+export interface BranchChange {
+  attempt_id: Uuid;
+  project_id: Uuid;
+  status: BranchStatus;
+}
+
+export interface BranchEvent {
+  seq: number;
+  event: "branch";
+  data: BranchChange;
 }
 
 export interface BranchStatus {
@@ -255,6 +275,21 @@ export interface BranchStatus {
 
 /** How a launcher takes its arguments. The environment is the same for all. */
 export type CallStyle = "positional" | "flags" | "model-workspace-session";
+
+/** What a board shows of a task's attempts, as it is now. */
+export interface CardChange {
+  project_id: Uuid;
+  task_id: Uuid;
+  card: TaskCard | null;
+  attempts: TaskAttempt[];
+}
+
+/** Only for `view=board`, like all that follow. */
+export interface CardEvent {
+  seq: number;
+  event: "card";
+  data: CardChange;
+}
 
 export interface ChangeTargetBranch {
   new_target_branch: string;
@@ -349,6 +384,18 @@ export interface ConflictReport {
   checked_at: Timestamp;
   checked: number;
   skipped: number;
+}
+
+/** The conflicts of a project that somebody was shown differently. */
+export interface ConflictsChange {
+  project_id: Uuid;
+  report: ConflictReport;
+}
+
+export interface ConflictsEvent {
+  seq: number;
+  event: "conflicts";
+  data: ConflictsChange;
 }
 
 /** Whose worktree a path is in. */
@@ -683,7 +730,7 @@ export interface ErrorType {
 export type ErrorWord = "setup_required" | "other";
 
 /** Something that happened; `seq` is its number in the server's log. */
-export type EventFrame = HelloFrame | PatchEvent | ApprovalEvent | WorkerEvent | WorkerRemovedEvent | AlertEvent | RoutingEvent | ProjectEvent | ProjectRemovedEvent | AttemptEvent;
+export type EventFrame = HelloFrame | PatchEvent | ApprovalEvent | WorkerEvent | WorkerRemovedEvent | AlertEvent | RoutingEvent | ProjectEvent | ProjectRemovedEvent | AttemptEvent | CardEvent | BranchEvent | ConflictsEvent | BeadsEvent;
 
 /** One process of an attempt: a script or a turn of its agent. */
 export interface ExecutionProcess {
@@ -2395,8 +2442,8 @@ export interface Routes {
   "GET /api/tasks": { query: { project_id: Uuid; limit?: number; offset?: number }; answer: TaskWithAttemptStatus[] };
   "POST /api/tasks": { body: CreateTask; answer: Task };
   "POST /api/tasks/create-and-start": { body: CreateAndStartTask; answer: StartedTask };
-  "GET /api/tasks/stream": { query: { project_id: Uuid; after?: number; wait_ms?: number }; answer: FramePage };
-  "GET /api/tasks/stream/sse": { query: { project_id: Uuid; after?: number }; answer: string };
+  "GET /api/tasks/stream": { query: { project_id: Uuid; after?: number; wait_ms?: number; brief?: boolean }; answer: FramePage };
+  "GET /api/tasks/stream/sse": { query: { project_id: Uuid; after?: number; brief?: boolean }; answer: string };
   "DELETE /api/tasks/{task_id}": { path: { task_id: Uuid }; answer: null };
   "GET /api/tasks/{task_id}": { path: { task_id: Uuid }; answer: Task };
   "PUT /api/tasks/{task_id}": { path: { task_id: Uuid }; body: UpdateTask; answer: Task };
@@ -2442,12 +2489,12 @@ export interface Routes {
 /** What each WebSocket takes, and what it sends. */
 export interface Sockets {
   "GET /api/drafts/stream/ws": { query: { project_id: Uuid; after?: number }; frame: StreamFrame };
-  "GET /api/events/ws": { query?: { after?: number }; frame: EventFrame };
+  "GET /api/events/ws": { query?: { after?: number; view?: "board" }; frame: EventFrame };
   "GET /api/execution-processes/stream/ws": { query: { task_attempt_id: Uuid; show_soft_deleted?: boolean; after?: number }; frame: StreamFrame };
   "GET /api/execution-processes/{process_id}/normalized-logs/ws": { path: { process_id: Uuid }; query?: { after?: number }; frame: StreamFrame };
   "GET /api/execution-processes/{process_id}/raw-logs/ws": { path: { process_id: Uuid }; query?: { after?: number; tail?: number }; frame: StreamFrame };
   "GET /api/execution-runs/{run_id}/logs/ws": { path: { run_id: Uuid }; query?: { after?: number }; frame: OutputFrame };
-  "GET /api/projects/{project_id}/tasks/stream/ws": { path: { project_id: Uuid }; query?: { after?: number }; frame: StreamFrame };
+  "GET /api/projects/{project_id}/tasks/stream/ws": { path: { project_id: Uuid }; query?: { after?: number; brief?: boolean }; frame: StreamFrame };
   "GET /api/task-attempts/{attempt_id}/diff/ws": { path: { attempt_id: Uuid }; query?: { stats_only?: boolean; after?: number }; frame: StreamFrame };
-  "GET /api/tasks/stream/ws": { query: { project_id: Uuid; after?: number }; frame: StreamFrame };
+  "GET /api/tasks/stream/ws": { query: { project_id: Uuid; after?: number; brief?: boolean }; frame: StreamFrame };
 }

@@ -15,15 +15,17 @@ type Delivered<F> = F extends EventFrame ? { id: number; event: F["event"]; data
 
 /**
  * A change of something, or a question of an agent. `id` is its number in the server's log. `project`, `project_removed` and
- * `attempt` come over a WebSocket only.
+ * `attempt` come over a WebSocket only; `card`, `branch`, `conflicts` and `beads` come there for `view: "board"`.
  */
 export type ForgeEvent = Delivered<Exclude<EventFrame, HelloFrame>>;
 
 export interface EventOptions extends FollowOptions {
   /** Only what came after this event; without it, everything since the server started, and over a WebSocket all from now on. */
   after?: number;
-  /** Called each time a connection is open. */
-  onOpen?: () => void;
+  /** Over a WebSocket: what a board shows. Tasks have no descriptions, chats are left out, cards and branches are added. */
+  view?: "board";
+  /** Called each time a connection is open; over a WebSocket with the number after which it continues. */
+  onOpen?: (after?: number) => void;
   /** Called when a WebSocket continues after events that are no longer available: what is shown has to be read again. */
   onGap?: () => void;
 }
@@ -35,12 +37,13 @@ export function watchEvents(connection: Connection, options: EventOptions): Asyn
 async function* overSocket(connection: Connection, options: EventOptions): AsyncGenerator<ForgeEvent, void> {
   const route: keyof Sockets = "GET /api/events/ws";
   let last = options.after;
-  for await (const frame of follow<EventFrame>({ connection, route, resume: "number", after: last }, options)) {
+  const source = { connection, route, query: { view: options.view }, resume: "number", after: last } as const;
+  for await (const frame of follow<EventFrame>(source, options)) {
     if (frame === undefined) continue;
     const { seq: id, event, data } = frame;
     if (event === "hello") {
-      options.onOpen?.();
       if (last !== undefined && last !== id) options.onGap?.();
+      options.onOpen?.(id);
     } else {
       yield { id, event, data } as ForgeEvent;
     }

@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::events::Signs;
 use crate::{Forge, Result};
 
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
@@ -31,13 +32,16 @@ pub(crate) enum Bell {
     Spending,
     /// Something changed that may let a bead start or end.
     Beads,
+    /// A branch, its target or its worktree changed.
+    Branches,
 }
 
 #[derive(Default)]
 pub(crate) struct Background {
     tasks: TaskTracker,
     stop: CancellationToken,
-    bells: [Notify; 5],
+    bells: [Notify; 6],
+    pub(crate) signs: Signs,
 }
 
 impl Background {

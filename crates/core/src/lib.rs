@@ -56,7 +56,7 @@ pub use attempt::transcript::Transcript;
 pub use attempt::wait::Pause;
 pub use beads::{BeadFilter, BeadLine, BeadsSurvey, survey_beads};
 pub use error::{Error, Kind, Result};
-pub use events::EventFeed;
+pub use events::{EventFeed, Sign};
 pub use forge_fleet::launcher::{
     Check as LauncherCheck, Fault as LauncherFault, Findings as LauncherFindings, Severity as FaultSeverity,
 };
@@ -238,6 +238,8 @@ impl Forge {
         self.run_until_close(|forge| async move { forge.watch_pull_requests().await });
         self.run_until_close(|forge| async move { forge.monitor_workers().await });
         self.run_until_close(|forge| async move { forge.keep_ledger().await });
+        self.run_until_close(|forge| async move { forge.watch_branches().await });
+        self.run_until_close(|forge| async move { forge.watch_changes().await });
         let feed = self.feed(self.latest_seq());
         self.run_until_close(|forge| async move { forge.deliver_alerts(feed).await });
         // A round that has begun is brought to its end.

@@ -110,6 +110,12 @@ impl Repo {
         Ok(branches)
     }
 
+    /// Where every branch points to, as one text: the same text means that none has moved.
+    pub async fn tips(&self) -> Result<String, GitError> {
+        let args = ["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/remotes"];
+        Git::read(self.main()).args(args).text().await
+    }
+
     /// Empty, or one path component under which git allows branches, and of a length that leaves room for their names.
     pub async fn valid_branch_prefix(prefix: &str) -> Result<bool, GitError> {
         if prefix.is_empty() {

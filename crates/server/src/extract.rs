@@ -66,7 +66,7 @@ fn parse_id<T: FromStr>(name: &str, given: &str) -> Result<T, Fault> {
 }
 
 /// A parameter that cannot be read.
-fn wrong(name: &str, why: &str) -> Fault {
+pub(crate) fn wrong(name: &str, why: &str) -> Fault {
     Fault::bad_request(format!("{name}: {why}")).field(name)
 }
 

@@ -85,13 +85,21 @@ pub(crate) struct App {
     shutdown: CancellationToken,
     /// Open WebSockets, so that `serve` returns only after they are closed.
     sockets: TaskTracker,
+    boards: stream::board::Boards,
     mcp: mcp::Endpoint,
 }
 
 impl App {
     fn new(forge: Forge, door: Door, shutdown: CancellationToken) -> Self {
         let mcp = mcp::Endpoint::new(&forge, &door.version, &shutdown);
-        Self { forge, guard: Arc::new(door::Guard::new(door)), shutdown, sockets: TaskTracker::new(), mcp }
+        Self {
+            forge,
+            guard: Arc::new(door::Guard::new(door)),
+            shutdown,
+            sockets: TaskTracker::new(),
+            boards: stream::board::Boards::default(),
+            mcp,
+        }
     }
 }
 

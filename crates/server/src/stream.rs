@@ -5,6 +5,7 @@
 //! shows. Invariant: every stream pulls from disk or from the event log only when its client takes frames, so a slow
 //! client costs time and not memory, and misses nothing.
 
+pub(crate) mod board;
 mod delivery;
 pub(crate) mod diff;
 pub(crate) mod drafts;

@@ -7,13 +7,16 @@ mod rows;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::StatusCode;
+use axum::http::{Extensions, HeaderMap, StatusCode, Version, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
 use forge_types::ErrorCode;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{Predicate, SizeAbove};
 use tracing::Instrument;
 
 use crate::envelope::{Answer, Fault};
@@ -131,6 +134,9 @@ pub fn routes() -> &'static [Route] {
     ROUTES
 }
 
+/// Shorter answers fit in a packet as they are.
+const COMPRESSED_FROM: u64 = 1024;
+
 pub(crate) fn build(app: App) -> Router {
     let mut router = Router::new();
     for route in ROUTES {
@@ -143,14 +149,23 @@ pub(crate) fn build(app: App) -> Router {
             router = router.route(&format!("{}/", route.path), handler());
         }
     }
+    let is_worth_it = SizeAbove::new(COMPRESSED_FROM).and(is_json as fn(_, _, &_, &_) -> _);
+    let compression = CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(is_worth_it);
     router
         .method_not_allowed_fallback(refuse_method)
         .fallback(page::fallback)
         .layer(middleware::from_fn(see_through))
         .layer(middleware::from_fn_with_state(app.clone(), door::guard))
+        .layer(compression)
         .layer(CatchPanicLayer::custom(trace::answer_panic))
         .layer(middleware::from_fn(trace::observe))
         .with_state(app)
+}
+
+/// Files are compressed already where that is worth it, and streams must not wait for more.
+fn is_json(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
 }
 
 /// `/api/<word>`, which clients also request with a slash at the end.

@@ -35,14 +35,35 @@ impl TaskBlock {
     }
 
     /// Each task's id and JSON object.
-    pub fn rows(&self) -> impl Iterator<Item = (Option<TaskId>, &str)> {
-        let ids = self.ids.split(SEPARATOR).map(|id| id.parse().ok());
-        ids.zip(self.documents.split(SEPARATOR))
+    pub fn rows(&self) -> impl Iterator<Item = (TaskId, &str)> {
+        let rows = self.ids.split(SEPARATOR).zip(self.documents.split(SEPARATOR));
+        rows.filter_map(|(id, document)| Some((id.parse().ok()?, document)))
+    }
+
+    /// The same, without descriptions.
+    pub fn brief_rows(&self) -> impl Iterator<Item = (TaskId, String)> {
+        self.rows().map(|(id, document)| (id, without_description(document)))
     }
 
     pub(crate) fn last_id(&self) -> &str {
         self.ids.rsplit(SEPARATOR).next().unwrap_or_default()
     }
+}
+
+/// A quote inside of a JSON string is escaped, so the key with its quotes is found only where it is the key.
+fn without_description(document: &str) -> String {
+    const KEY: &str = r#","description":"#;
+    let text = || {
+        let (head, value) = document.split_once(KEY)?;
+        let mut escaped = false;
+        let end = value.strip_prefix('"')?.bytes().position(|byte| {
+            let ends = byte == b'"' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            ends
+        })?;
+        Some([head, KEY, "null", &value[end + 2..]].concat())
+    };
+    text().unwrap_or_else(|| document.to_owned())
 }
 
 pub(crate) async fn write(conn: &mut Conn, task: &TaskSummary) -> Result<()> {
@@ -82,4 +103,27 @@ fn form() -> Result<String> {
         labels: Vec::new(),
     };
     Ok(json(&TaskRow::new(&task, false).task)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_without_its_description_is_otherwise_the_same() {
+        let (null, plain) = (r#"{"title":"t","description":null,"labels":[]}"#, r#"{"title":"t"}"#);
+        for same in [null, plain] {
+            assert_eq!(without_description(same), same);
+        }
+        for text in ["", "words", r#"a "quote" and \ "#, r#","description":"x""#, "\n\u{1f980}", "\\"] {
+            let title = format!("{text},\"description\":\"");
+            let written = serde_json::json!({"title": title, "description": text, "labels": [text]});
+            let order = format!(
+                r#"{{"title":{},"description":{},"labels":{}}}"#,
+                written["title"], written["description"], written["labels"]
+            );
+            let shown: serde_json::Value = serde_json::from_str(&without_description(&order)).unwrap();
+            assert_eq!(shown, serde_json::json!({"title": title, "description": null, "labels": [text]}));
+        }
+    }
 }

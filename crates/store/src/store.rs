@@ -192,6 +192,20 @@ impl Store {
         Ok((seq, query::tasks(&mut tx, project).await?))
     }
 
+    /// The same as JSON.
+    pub async fn task_blocks_snapshot(&self, project: ProjectId) -> Result<(i64, Vec<TaskBlock>)> {
+        let mut tx = self.snapshot().await?;
+        let seq = query::newest_seq(&mut tx).await?;
+        let (mut cursor, mut blocks) = (query::TaskCursor::new(Page::default()), Vec::new());
+        while !cursor.is_at_end()
+            && let Some(block) = query::tasks_at(&mut tx, project, &cursor).await?
+        {
+            cursor = cursor.after(&block);
+            blocks.push(block);
+        }
+        Ok((seq, blocks))
+    }
+
     pub async fn runs_snapshot(&self, attempt: AttemptId, dropped: Dropped) -> Result<(i64, Vec<Run>)> {
         let mut tx = self.snapshot().await?;
         let seq = query::newest_seq(&mut tx).await?;

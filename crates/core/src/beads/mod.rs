@@ -8,6 +8,7 @@ pub(crate) mod lease;
 mod stale;
 mod survey;
 mod tracker;
+mod watch;
 
 use forge_fleet::beads::{
     self, Bead, BeadsError, Change, Claim, Close, Filter, Linked, NewBead, Standing, Status, Unlinked,
@@ -72,7 +73,10 @@ impl Forge {
     pub async fn beads(&self, of: &BeadsOf, filter: &BeadFilter) -> Result<Vec<BeadLine>> {
         let tracker = match of.project_id {
             Some(id) => match self.tracker_of(id).await? {
-                Some(tracker) => tracker,
+                Some(tracker) => {
+                    self.show_beads(id, &tracker);
+                    tracker
+                }
                 None => return Ok(Vec::new()),
             },
             None => self.tracker(of).await?,

@@ -13,6 +13,7 @@ use forge_types::{
 };
 use serde::Serialize;
 
+use crate::background::Bell;
 use crate::publish::code_host::{Pages, Upstream, host_error, invalid_token};
 use crate::worktree::workplace::Workplace;
 use crate::{Error, Forge, Kind, Result};
@@ -64,7 +65,9 @@ impl Forge {
     pub async fn push_attempt(&self, id: AttemptId) -> Result<()> {
         let work = self.work(id).await?;
         let upstream = self.upstream(&work.workplace.project, &work.attempt.target_branch).await?;
-        self.push_work(&work, &upstream).await.map_err(|failure| failure.into_error(&upstream)).map(drop)
+        self.push_work(&work, &upstream).await.map_err(|failure| failure.into_error(&upstream))?;
+        self.0.background.ring(Bell::Branches);
+        Ok(())
     }
 
     pub(crate) async fn work(&self, id: AttemptId) -> Result<Work> {

@@ -18,6 +18,12 @@ use crate::{Error, Forge, Result};
 impl Forge {
     /// How the branch stands. What is uncommitted is unknown while the worktree is away.
     pub async fn branch_status(&self, id: AttemptId) -> Result<BranchStatus> {
+        let status = self.look_at_branch(id).await?;
+        self.show_branch(self.attempt(id).await?.project_id, id, &status);
+        Ok(status)
+    }
+
+    pub(crate) async fn look_at_branch(&self, id: AttemptId) -> Result<BranchStatus> {
         self.look_at_commit(id).await;
         let attempt_repo = self.open_for_read(id).await?;
         let is_away = attempt_repo.is_away().await?;
@@ -129,7 +135,7 @@ impl Forge {
         let tip = tip_of(&repo, &attempt.branch).await?;
         let status = forge_git::ahead_behind(&repo, &tip, &target.commit).await?;
         self.end_rebase(id, Some(&name)).await?;
-        self.recount(id).await;
+        self.note_move(id).await;
         Ok(TargetBranchChanged { new_target_branch: name, status })
     }
 
@@ -158,7 +164,7 @@ impl Forge {
         let (_hold, AttemptRepo { workplace, attempt, host, .. }) = self.hold_for_write(id).await?;
         let (at, owner) = (workplace.directory, Owner::Attempt(id));
         host.ask(DeleteFile { at, owner, branch: attempt.branch, file: file.to_owned() }).await?;
-        self.recount(id).await;
+        self.note_move(id).await;
         Ok(())
     }
 }

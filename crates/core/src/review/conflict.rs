@@ -27,7 +27,7 @@ impl Forge {
         let mut tx = self.0.store.begin().await?;
         forget_open_conflicts(&mut tx, id).await?;
         tx.commit().await?;
-        self.recount(id).await;
+        self.note_move(id).await;
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use forge_git::{GitError, Rebased};
 use forge_store::{Dropped, PendingRebase, Why};
 use forge_types::{Attempt, AttemptId, ConflictOp, Merge, MergeId, Millis, RebaseAttempt, TaskStatus};
 
+use crate::background::Bell;
 use crate::once::{self, Effect};
 use crate::review::commit_message::{own_message, squash_message};
 use crate::worktree::attempt_repo::{AttemptRepo, tip_of};
@@ -61,7 +62,7 @@ impl Forge {
             Err(error) => return Err(error.into()),
         };
         self.record_merge(attempt, commit, once).await?;
-        self.recount(id).await;
+        self.note_move(id).await;
         self.warm_up(&workplace.project);
         Ok(())
     }
@@ -132,12 +133,13 @@ impl Forge {
         match host.ask(Rebase { at: at(), branch: attempt.branch.clone(), old, new }).await {
             Ok(Rebased::Done { .. }) => {
                 self.end_rebase(id, Some(name)).await?;
-                self.recount(id).await;
+                self.note_move(id).await;
                 Ok(RebaseOutcome::Done)
             }
             Ok(Rebased::Conflicts { files }) => {
                 // Again, since a look at the attempt may have found the rebase not begun.
                 self.note_rebase(&attempt_repo, &pending).await?;
+                self.0.background.ring(Bell::Branches);
                 let (branch, files) = (&attempt.branch, files.join(", "));
                 Ok(RebaseOutcome::Conflicts {
                     message: format!(

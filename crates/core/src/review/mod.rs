@@ -10,3 +10,4 @@ pub(crate) mod file;
 pub(crate) mod merge;
 pub(crate) mod patch;
 pub(crate) mod radar;
+pub(crate) mod watch;

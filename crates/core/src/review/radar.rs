@@ -22,6 +22,12 @@ struct Contender {
 impl Forge {
     /// The conflicts between the newest attempts of each task, judged by what they have committed.
     pub async fn conflicts(&self, id: ProjectId) -> Result<ConflictReport> {
+        let report = self.find_conflicts(id).await?;
+        self.show_conflicts(id, &report);
+        Ok(report)
+    }
+
+    pub(crate) async fn find_conflicts(&self, id: ProjectId) -> Result<ConflictReport> {
         let project = self.project(id).await?;
         let repo = self.repo(&project).await?;
         let mut attempts: Vec<Attempt> = self.0.store.latest_attempts(id).await?.into_values().collect();

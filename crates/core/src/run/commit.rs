@@ -125,7 +125,7 @@ impl Forge {
             .map(|action| new_run(RunId::random(), run.owner, action, run.after_head.clone(), Entry::Now));
         self.write_commit(id, &run, &workplace, next.as_ref()).await?;
         tracing::info!(run = %run.id, "the work of a run is committed at last");
-        self.recount(id).await;
+        self.note_move(id).await;
         match next {
             Some(next) => {
                 hold.hand_over(next.id);

@@ -277,6 +277,7 @@ impl Forge {
             .map(|action| new_run(RunId::random(), run.owner, action, run.after_head.clone(), Entry::Now));
         let changes = self.changes_after(&run, workplace).await;
         let next = self.write_end(&run, workplace, next, &outcome.usage, changes, &committed).await?;
+        self.0.background.ring(Bell::Branches);
         self.keep_output(&run, outcome.transcript_tail).await;
         match next {
             Some(next) => {

@@ -80,6 +80,11 @@ impl Forge {
         Ok(self.0.store.tasks_snapshot(project).await?)
     }
 
+    /// The same as JSON.
+    pub async fn task_blocks_snapshot(&self, project: ProjectId) -> Result<(i64, Vec<TaskBlock>)> {
+        Ok(self.0.store.task_blocks_snapshot(project).await?)
+    }
+
     pub async fn create_task(&self, request: CreateTask, once: Option<&Once>) -> Result<Task> {
         if let Some(task) = self.made_task(once).await? {
             return Ok(task);

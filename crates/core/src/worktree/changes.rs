@@ -1,16 +1,21 @@
 //! What an attempt changed: where the changes are, and their figures.
 //!
 //! Invariant: the figures are those of the patch that [`Forge::patch`] returns. They are counted where a run's work or the
-//! attempt's branch came to rest; what cannot be counted is left empty and keeps nothing else from happening.
+//! attempt's branch came to rest, and now and then while an agent works and somebody looks; what cannot be counted is left empty and keeps nothing else from happening.
+
+use std::time::Duration;
 
 use forge_git::{Counting, FileDiff, Patch, PatchScope};
-use forge_types::{AttemptId, Changes, Diff, Merge, Run, RunReason};
+use forge_types::{AttemptId, Changes, Diff, Merge, Run, RunPhase, RunReason};
 
+use crate::background::Bell;
 use crate::worktree::attempt_repo::{AttemptRepo, tip_of};
 use crate::worktree::host::{self, IsDirty, IsThere, PatchOf};
 use crate::worktree::workplace::Workplace;
 use crate::{Forge, Kind, Result};
 
+/// How often the changes of running agents are counted; less often when that takes long.
+const COUNT_EVERY: Duration = Duration::from_secs(5);
 /// In a report, more files than this are only counted.
 const REPORTED_FILES: usize = 500;
 
@@ -76,7 +81,12 @@ impl Forge {
     }
 
     /// Counts again after the branch or its target moved.
-    pub(crate) async fn recount(&self, attempt: AttemptId) {
+    pub(crate) async fn note_move(&self, attempt: AttemptId) {
+        self.recount(attempt).await;
+        self.0.background.ring(Bell::Branches);
+    }
+
+    async fn recount(&self, attempt: AttemptId) {
         let changes = self.count_changes(attempt).await;
         let noted = async {
             let mut tx = self.0.store.begin().await?;
@@ -85,6 +95,23 @@ impl Forge {
         };
         if let Err(error) = noted.await {
             tracing::warn!(%attempt, %error, "cannot note what an attempt changed");
+        }
+    }
+
+    /// Counts what running agents have changed so far, while somebody looks.
+    pub(crate) async fn watch_changes(self) {
+        loop {
+            let began = std::time::Instant::now();
+            if self.0.background.signs.is_heard() {
+                let running = self.0.store.open_runs().await.unwrap_or_default();
+                let counted = running.iter().filter(|run| {
+                    run.phase == RunPhase::Live && run.reason == RunReason::CodingAgent && !run.dropped
+                });
+                for attempt in counted.filter_map(|run| run.owner.attempt()) {
+                    self.recount(attempt).await;
+                }
+            }
+            tokio::time::sleep(COUNT_EVERY.max(began.elapsed() * 20)).await;
         }
     }
 

@@ -15,6 +15,7 @@ use forge_types::wire::{
 };
 use forge_types::{AttemptId, CreateProject, ErrorCode, Millis, Project, RegisteredProject, TaskId};
 
+use crate::background::Bell;
 use crate::worktree::hold::Hold;
 use crate::worktree::host::{
     Directory, Ensure, Exists, FillSpares, FreeBytes, IsStrangers, IsThere, List, Measure, Restore, Retire,
@@ -110,6 +111,7 @@ impl Forge {
             attempt.updated_at = Millis::now();
             tx.update_attempt(&attempt).await?;
             tx.commit().await?;
+            self.0.background.ring(Bell::Branches);
         }
         Ok(())
     }

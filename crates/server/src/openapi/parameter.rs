@@ -40,6 +40,7 @@ const IN_QUERY: &[(&str, Kind, &str)] = &[
     ("agent_type", Text, "only agents of this type"),
     ("base", Text, "the branch to compare with"),
     ("bead", Text, "the id of a bead"),
+    ("brief", Flag, "leave out the descriptions"),
     ("code", Text, "the code of a login link"),
     ("context", From(0), "unchanged lines around each change"),
     ("counts", Flag, "count the tasks of each project by status"),
@@ -74,6 +75,12 @@ const IN_QUERY: &[(&str, Kind, &str)] = &[
     ("task_id", Id, "a task"),
     ("to", Date, "the last day"),
     ("type", OneOf(&["follow_up", "retry"]), "which draft"),
+    (
+        "view",
+        OneOf(&["board"]),
+        "what a board shows: tasks without descriptions and chats; also cards, attempts, branches, conflicts and beads \
+         as they change",
+    ),
     ("wait", From(0), "seconds to wait for an answer"),
     ("wait_ms", From(0), "milliseconds to wait for a frame"),
     ("workspace", Text, "the folder that holds `.beads`"),

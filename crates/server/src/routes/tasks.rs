@@ -153,7 +153,7 @@ impl Writer {
                     for (id, json) in block.rows() {
                         self.buffer.extend_from_slice(self.separator);
                         self.separator = b",";
-                        write_with_attempt(&mut self.buffer, json, id.and_then(|id| latest.get(&id)))?;
+                        write_with_attempt(&mut self.buffer, json, latest.get(&id))?;
                     }
                 }
             }

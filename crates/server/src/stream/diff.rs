@@ -63,9 +63,10 @@ fn write_all(feed: DiffFeed, numbering: Numbering) -> impl Stream<Item = Result<
     stream::try_unfold((Some(feed), 1), move |(feed, count)| async move {
         let Some(mut feed) = feed else { return Ok(None) };
         let Some(steps) = feed.next().await? else {
-            return Ok(Some((vec![finished(numbering.seq(count))], (None, count))));
+            return Ok(Some((vec![finished(numbering.seq(count)).into()], (None, count))));
         };
-        let batch = steps.iter().zip(count..).map(|(step, seq)| frame(numbering.seq(seq), &write(step)));
+        let batch =
+            steps.iter().zip(count..).map(|(step, seq)| frame(numbering.seq(seq), &write(step)).into());
         Ok(Some((batch.collect(), (Some(feed), count + steps.len() as i64))))
     })
 }

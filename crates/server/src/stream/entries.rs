@@ -74,8 +74,8 @@ impl Entries {
             self.seen += 1;
             if self.seen > self.after {
                 let content = patch.entry.as_ref().and_then(|entry| self.monitor.log(&entry.content));
-                batch.extend(content);
-                batch.push(frame(self.numbering.seq(self.seen), &write(patch)));
+                batch.extend(content.map(Into::into));
+                batch.push(frame(self.numbering.seq(self.seen), &write(patch)).into());
             }
         }
         batch
@@ -84,7 +84,7 @@ impl Entries {
     async fn end(&mut self) -> Batch {
         let run = settle(&self.forge, self.run).await;
         let status = self.monitor.status(run.as_ref());
-        status.into_iter().chain([finished(self.numbering.seq(self.seen + 1))]).collect()
+        status.into_iter().chain([finished(self.numbering.seq(self.seen + 1))]).map(Into::into).collect()
     }
 }
 

@@ -15,13 +15,14 @@ use serde::Serialize;
 
 use crate::App;
 use crate::envelope::{Answer, Fault};
-use crate::extract::Params;
+use crate::extract::{Params, wrong};
 use crate::stream::drafts::patch_draft;
 use crate::stream::live::follow;
-use crate::stream::patch::{open, put, remove};
+use crate::stream::patch::{open, remove};
 use crate::stream::runs::{patch_run, path};
 use crate::stream::socket::Upgrade;
-use crate::stream::sse;
+use crate::stream::tasks::put_task;
+use crate::stream::{board, sse};
 
 pub(crate) async fn watch(State(app): State<App>, params: Params, headers: HeaderMap) -> Answer {
     let position = sse::position(&headers, &params)?;
@@ -40,10 +41,14 @@ pub(crate) async fn watch_socket(
     let seq = app.forge.resume_after(after).await?;
     let hello = frame(seq, &WireEvent::new("hello", &Hello { version: app.guard.version.clone() }));
     let write = |record: &EventRecord| to_wire(&record.event).map(|event| frame(record.seq, &event));
-    Ok(upgrade.send(&app, follow(&app.forge, seq, Some(hello), write)))
+    match params.get("view") {
+        None => Ok(upgrade.send(&app, follow(&app.forge, seq, Some(hello), write))),
+        Some("board") => Ok(upgrade.send(&app, board::follow(&app, seq, hello))),
+        Some(given) => Err(wrong("view", &format!("'{given}' is not allowed; allowed: board"))),
+    }
 }
 
-fn frame(seq: i64, event: &WireEvent) -> String {
+pub(crate) fn frame(seq: i64, event: &WireEvent) -> String {
     let mut text = open(Some(seq), event.data.len());
     text.push_str(r#""event":""#);
     text.push_str(event.name);
@@ -71,15 +76,19 @@ fn messages(feed: EventFeed) -> impl Stream<Item = Message> + Send + 'static {
 }
 
 /// An event under its name, its data as JSON.
-struct WireEvent {
+pub(crate) struct WireEvent {
     name: &'static str,
     data: String,
 }
 
 impl WireEvent {
     /// Values of this crate always serialise.
-    fn new<T: Serialize + ?Sized>(name: &'static str, value: &T) -> Self {
+    pub(crate) fn new<T: Serialize + ?Sized>(name: &'static str, value: &T) -> Self {
         Self { name, data: serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()) }
+    }
+
+    pub(crate) fn patch(operation: &str) -> Self {
+        Self { name: "json_patch", data: format!("[{operation}]") }
     }
 }
 
@@ -95,7 +104,7 @@ fn write(record: &EventRecord) -> Option<Message> {
     Some(Message::default().id(record.seq.to_string()).event(name).data(data))
 }
 
-fn to_wire(event: &Event) -> Option<WireEvent> {
+pub(crate) fn to_wire(event: &Event) -> Option<WireEvent> {
     Some(match event {
         Event::Project { project, .. } => WireEvent::new("project", project),
         Event::ProjectRemoved { id } => WireEvent::new("project_removed", id),
@@ -107,7 +116,7 @@ fn to_wire(event: &Event) -> Option<WireEvent> {
         Event::WorkerRemoved { id } => WireEvent::new("worker_removed", id),
         Event::Alert { alert, .. } => WireEvent::new("alert", alert),
         Event::Routing { routing, .. } => WireEvent::new("routing", routing),
-        _ => WireEvent { name: "json_patch", data: format!("[{}]", patch(event)?) },
+        _ => WireEvent::patch(&patch(event)?),
     })
 }
 
@@ -119,7 +128,7 @@ fn patch(event: &Event) -> Option<String> {
                 Change::Created => "add",
                 Change::Updated => "replace",
             };
-            put(op, &format!("/tasks/{}", task.task.id), task)
+            put_task(op, task, false)
         }
         Event::TaskRemoved { id, .. } => remove(&format!("/tasks/{id}")),
         Event::AttemptRemoved { id, .. } => remove(&format!("/task_attempts/{id}")),

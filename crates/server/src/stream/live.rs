@@ -69,11 +69,11 @@ pub(crate) fn follow(
     first: Option<String>,
     write: impl FnMut(&EventRecord) -> Option<String> + Send + 'static,
 ) -> impl Stream<Item = Result<Batch>> + Send + 'static {
-    let first = first.map(|frame| Ok(vec![frame]));
+    let first = first.map(|frame| Ok(vec![frame.into()]));
     let later = stream::try_unfold((forge.feed(seq), write), |(mut feed, mut write)| async move {
         loop {
             let records = feed.next().await?;
-            let batch: Batch = records.iter().filter_map(|record| write(record)).collect();
+            let batch: Batch = records.iter().filter_map(|record| write(record)).map(Into::into).collect();
             if !batch.is_empty() {
                 return Ok(Some((batch, (feed, write))));
             }

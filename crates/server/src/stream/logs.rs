@@ -66,7 +66,7 @@ pub(crate) async fn watch_errand(
     let runs = app.forge.errand_runs(errand).await?;
     let Some(run) = runs.iter().rfind(|run| run.reason == RunReason::CodingAgent) else {
         let end = finished(Numbering::of(after).seq(1));
-        return Ok(upgrade.send(&app, stream::iter([Ok(vec![end])])));
+        return Ok(upgrade.send(&app, stream::iter([Ok(vec![end.into()])])));
     };
     let numbering = Numbering::of(after);
     let log = Log::open(&app.forge, run.id, start(after), numbering, Form::Plain, Monitor::Absent).await?;
@@ -137,8 +137,8 @@ impl Log {
                 RecordKind::Stdin | RecordKind::End => continue,
             };
             let content = String::from_utf8_lossy(&record.bytes);
-            batch.extend(self.monitor.log(&content));
-            batch.push(self.write(stdout, &content, &record.bytes));
+            batch.extend(self.monitor.log(&content).map(Into::into));
+            batch.push(self.write(stdout, &content, &record.bytes).into());
             self.written += 1;
         }
         batch
@@ -176,6 +176,6 @@ impl Log {
         let run = settle(&self.forge, self.run).await;
         let status = self.monitor.status(run.as_ref());
         let last = finished(self.numbering.seq(self.next() + 1));
-        status.into_iter().chain(self.monitor.finished()).chain([last]).collect()
+        status.into_iter().chain(self.monitor.finished()).chain([last]).map(Into::into).collect()
     }
 }

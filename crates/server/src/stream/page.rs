@@ -9,11 +9,12 @@ use std::time::Duration;
 use forge_core::Error;
 use forge_types::wire::FramePage;
 use futures_util::{Stream, StreamExt};
-use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::envelope::{Answer, ok};
+use crate::stream::patch::is_end;
 use crate::stream::socket::Batch;
 
 const MAX_BYTES: usize = 4 << 20;
@@ -26,7 +27,7 @@ pub(crate) async fn read(
     shutdown: &CancellationToken,
 ) -> Answer {
     let mut frames = pin!(frames.take_until(shutdown.cancelled()));
-    let (begun, mut bytes, mut page) = (Instant::now(), 0, FramePage::<Value>::default());
+    let (begun, mut bytes, mut page) = (Instant::now(), 0, FramePage::<Box<RawValue>>::default());
     let mut caught_up = false;
     loop {
         let limit = if caught_up { wait } else { READ_LIMIT };
@@ -36,14 +37,14 @@ pub(crate) async fn read(
         if caught_up && !page.frames.is_empty() {
             break;
         }
-        bytes += batch.iter().map(String::len).sum::<usize>();
+        bytes += batch.iter().map(|frame| frame.len()).sum::<usize>();
         page.frames.extend(batch.iter().filter_map(|frame| serde_json::from_str(frame).ok()));
         page.more = bytes >= MAX_BYTES;
         if page.more {
             break;
         }
     }
-    page.finished = page.frames.last().is_some_and(|frame| frame["finished"] == true);
+    page.finished = page.frames.last().is_some_and(|frame| is_end(frame.get()));
     page.more &= !page.finished;
     Ok(ok(page))
 }

@@ -47,6 +47,14 @@ pub(crate) fn finished(seq: Option<i64>) -> String {
     text
 }
 
+/// Whether this is such a frame.
+pub(crate) fn is_end(frame: &str) -> bool {
+    let rest = frame.strip_suffix('}').and_then(|frame| frame.strip_suffix(FINISHED));
+    rest.is_some_and(|head| {
+        head == "{" || number_of(frame).is_some_and(|seq| head == format!(r#"{{"seq":{seq},"#))
+    })
+}
+
 /// The opening brace and the number of a frame that will hold about `room` more bytes.
 pub(crate) fn open(seq: Option<i64>, room: usize) -> String {
     let mut text = String::with_capacity(room + 64);
@@ -116,6 +124,8 @@ mod tests {
         assert_eq!(finished(Some(2)), r#"{"seq":2,"finished":true}"#);
         assert_eq!((number_of(&frame(Some(18), "{}")), number_of(&frame(None, "{}"))), (Some(18), None));
         assert_eq!(finished(None), r#"{"finished":true}"#);
+        assert!(is_end(&finished(Some(2))) && is_end(&finished(None)));
+        assert!(!is_end(&frame(Some(2), &put("add", "/a", &serde_json::json!({"finished": true})))));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use axum::extract::FromRequestParts;
-use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
 use axum::http::request::Parts;
 use axum::response::Response;
 use forge_core::Error;
@@ -30,8 +30,8 @@ const FAREWELL: Duration = Duration::from_millis(500);
 /// Clients have nothing to send; a message above this size ends the socket.
 const MESSAGE_LIMIT: usize = 64 << 10;
 
-/// A batch of text frames; an empty one means that there are no more at this moment.
-pub(crate) type Batch = Vec<String>;
+/// A batch of text frames, which many sockets may share; an empty one means that there are no more at this moment.
+pub(crate) type Batch = Vec<Utf8Bytes>;
 
 /// A request to become a WebSocket.
 pub(crate) struct Upgrade {
@@ -162,7 +162,7 @@ fn judge(error: axum::Error) -> End {
 
 async fn feed(socket: &mut WebSocket, batch: Batch) -> Result<(), axum::Error> {
     for text in batch {
-        socket.feed(Message::Text(text.into())).await?;
+        socket.feed(Message::Text(text)).await?;
     }
     Ok(())
 }

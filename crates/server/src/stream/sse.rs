@@ -45,8 +45,8 @@ pub(crate) fn messages(
     });
     batches.flat_map(|batch: Batch| {
         stream::iter(batch).map(|frame| match number_of(&frame) {
-            Some(seq) => Message::default().id(seq.to_string()).data(frame),
-            None => Message::default().data(frame),
+            Some(seq) => Message::default().id(seq.to_string()).data(frame.as_str()),
+            None => Message::default().data(frame.as_str()),
         })
     })
 }

@@ -3,10 +3,12 @@
 //! Invariant: agent chats (hidden tasks) are never shown; a task that becomes one is removed, and one that stops being
 //! one is added.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
+use std::fmt::Write as _;
 
 use axum::extract::State;
-use forge_types::{Change, Event, EventRecord, ProjectId, TaskId};
+use forge_core::TaskBlock;
+use forge_types::{Change, Event, EventRecord, ProjectId, TaskId, TaskSummary};
 
 use crate::App;
 use crate::envelope::{Answer, Fault};
@@ -21,27 +23,26 @@ pub(crate) async fn watch(
     delivery: Result<Delivery, Fault>,
 ) -> Answer {
     let project = params.id("project_id")?;
-    open(app, project, delivery?).await
+    open(app, project, &params, delivery?).await
 }
 
 pub(crate) async fn watch_in_project(
     State(app): State<App>,
     Id(project): Id<ProjectId>,
+    params: Params,
     delivery: Delivery,
 ) -> Answer {
-    open(app, project, delivery).await
+    open(app, project, &params, delivery).await
 }
 
-async fn open(app: App, project: ProjectId, delivery: Delivery) -> Answer {
+async fn open(app: App, project: ProjectId, params: &Params, delivery: Delivery) -> Answer {
     let after = delivery.after();
-    let mut view = View { project, shown: None };
+    let mut view = View { project, shown: None, brief: params.flag("brief")? };
     let (seq, snapshot) = match start(&app.forge, after) {
         Start::After(seq) => (seq, None),
         Start::Snapshot => {
-            let (seq, tasks) = or_empty(&app.forge, app.forge.tasks_snapshot(project).await)?;
-            view.shown = Some(tasks.iter().map(|row| row.task.id).collect());
-            let tasks: BTreeMap<TaskId, _> = tasks.iter().map(|row| (row.task.id, row)).collect();
-            (seq, Some(put("replace", "/tasks", &tasks)))
+            let (seq, blocks) = or_empty(&app.forge, app.forge.task_blocks_snapshot(project).await)?;
+            (seq, Some(view.show_all(&blocks)))
         }
     };
     let show = move |record: &EventRecord| view.show(&record.event);
@@ -52,9 +53,34 @@ struct View {
     project: ProjectId,
     /// What the client has, when that is known.
     shown: Option<HashSet<TaskId>>,
+    /// Without descriptions.
+    brief: bool,
 }
 
 impl View {
+    /// The whole document: the tasks are JSON already.
+    fn show_all(&mut self, blocks: &[TaskBlock]) -> String {
+        let mut shown = HashSet::new();
+        let mut text = String::from(r#"{"op":"replace","path":"/tasks","value":{"#);
+        let mut push = |id: TaskId, document: &str| {
+            if !shown.is_empty() {
+                text.push(',');
+            }
+            // Writing into a String cannot fail.
+            let _ = write!(text, r#""{id}":{document}"#);
+            shown.insert(id);
+        };
+        for block in blocks {
+            match self.brief {
+                true => block.brief_rows().for_each(|(id, document)| push(id, &document)),
+                false => block.rows().for_each(|(id, document)| push(id, document)),
+            }
+        }
+        text.push_str("}}");
+        self.shown = Some(shown);
+        text
+    }
+
     fn show(&mut self, event: &Event) -> Option<String> {
         match event {
             Event::Task { change, task, hidden } if task.task.project_id == self.project => {
@@ -66,7 +92,8 @@ impl View {
                     Some(shown) => shown.insert(id),
                     None => *change == Change::Created,
                 };
-                Some(put(if is_new { "add" } else { "replace" }, &format!("/tasks/{id}"), task))
+                let op = if is_new { "add" } else { "replace" };
+                Some(put_task(op, task, self.brief))
             }
             Event::TaskRemoved { id, project_id } if *project_id == self.project => {
                 self.forget(*id, Change::Updated)
@@ -84,10 +111,23 @@ impl View {
     }
 }
 
+/// A task, without its description where that is not wanted.
+pub(crate) fn put_task(op: &str, task: &TaskSummary, brief: bool) -> String {
+    let path = format!("/tasks/{}", task.task.id);
+    match brief && task.task.description.is_some() {
+        true => {
+            let mut task = task.clone();
+            task.task.description = None;
+            put(op, &path, &task)
+        }
+        false => put(op, &path, task),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forge_types::{Millis, Task, TaskStatus, TaskSummary};
+    use forge_types::{Millis, Task, TaskStatus};
 
     fn event(project: ProjectId, id: TaskId, change: Change, hidden: bool) -> Event {
         let task = Task {
@@ -121,7 +161,7 @@ mod tests {
     #[test]
     fn a_task_that_becomes_a_chat_goes_and_comes_back() {
         let (project, id) = (ProjectId::random(), TaskId::random());
-        let mut view = View { project, shown: Some(HashSet::new()) };
+        let mut view = View { project, shown: Some(HashSet::new()), brief: false };
         assert_eq!(op(view.show(&event(project, id, Change::Created, true))), None);
         assert_eq!(op(view.show(&event(project, id, Change::Updated, false))).as_deref(), Some("add"));
         assert_eq!(op(view.show(&event(project, id, Change::Updated, false))).as_deref(), Some("replace"));
@@ -131,7 +171,7 @@ mod tests {
 
     #[test]
     fn other_projects_are_not_shown() {
-        let mut view = View { project: ProjectId::random(), shown: None };
+        let mut view = View { project: ProjectId::random(), shown: None, brief: false };
         assert_eq!(view.show(&event(ProjectId::random(), TaskId::random(), Change::Created, false)), None);
     }
 }

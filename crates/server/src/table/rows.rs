@@ -81,11 +81,11 @@ pub(super) static ROUTES: &[Route] = table! {
         /// Creates a task and starts an agent on it.
         POST "/api/tasks/create-and-start" Json tasks::start(CreateAndStartTask) -> StartedTask { once };
         /// Streams the tasks of a project.
-        GET "/api/tasks/stream/ws" WebSocket stream::tasks::watch ["project_id after?"] -> StreamFrame;
+        GET "/api/tasks/stream/ws" WebSocket stream::tasks::watch ["project_id after? brief?"] -> StreamFrame;
         /// Streams the tasks of a project as server-sent events.
-        GET "/api/tasks/stream/sse" EventStream stream::tasks::watch ["project_id after?"];
+        GET "/api/tasks/stream/sse" EventStream stream::tasks::watch ["project_id after? brief?"];
         /// Reads a page of the stream of tasks.
-        GET "/api/tasks/stream" Json stream::tasks::watch ["project_id after? wait_ms?"] -> FramePage;
+        GET "/api/tasks/stream" Json stream::tasks::watch ["project_id after? wait_ms? brief?"] -> FramePage;
         /// Shows a task.
         GET "/api/tasks/{task_id}" Json tasks::show -> Task;
         /// Changes a task.
@@ -103,7 +103,7 @@ pub(super) static ROUTES: &[Route] = table! {
         /// Creates a task from an issue of the code host.
         POST "/api/projects/{project_id}/tasks/from-issue" Json issues::create(TaskFromIssue) -> TaskOfIssue;
         /// Streams the tasks of the project in the path.
-        GET "/api/projects/{project_id}/tasks/stream/ws" WebSocket stream::tasks::watch_in_project ["after?"] -> StreamFrame;
+        GET "/api/projects/{project_id}/tasks/stream/ws" WebSocket stream::tasks::watch_in_project ["after? brief?"] -> StreamFrame;
         /// Shows a task of a project.
         GET "/api/projects/{project_id}/tasks/{task_id}" Json tasks::show -> Task;
         /// Changes a task of a project.
@@ -221,7 +221,7 @@ pub(super) static ROUTES: &[Route] = table! {
         /// Streams everything that happens as server-sent events.
         GET "/api/events" EventStream stream::events::watch ["after?"];
         /// Streams everything that happens.
-        GET "/api/events/ws" WebSocket stream::events::watch_socket ["after?"] -> EventFrame;
+        GET "/api/events/ws" WebSocket stream::events::watch_socket ["after? view?"] -> EventFrame;
     }
     drafts {
         /// Streams the drafts of a project.

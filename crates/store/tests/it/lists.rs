@@ -10,7 +10,7 @@ use crate::fixture::*;
 async fn listed(store: &Store, project: ProjectId, page: Page) -> Vec<TaskSummary> {
     let blocks: Vec<TaskBlock> = store.stream_tasks(project, page).try_collect().await.unwrap();
     for (id, json) in blocks.iter().flat_map(TaskBlock::rows) {
-        assert_eq!(serde_json::from_str::<TaskSummary>(json).unwrap().task.id, id.unwrap());
+        assert_eq!(serde_json::from_str::<TaskSummary>(json).unwrap().task.id, id);
     }
     let whole = blocks.iter().map(TaskBlock::json).collect::<Vec<_>>().join(",");
     serde_json::from_str(&format!("[{whole}]")).unwrap()

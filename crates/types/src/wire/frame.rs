@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::{AttemptDrafts, ExecutionProcess, ShownApproval};
 use crate::{
-    Alert, Attempt, AttemptId, Diff, NormalizedEntry, Project, ProjectId, Routing, RunId, TaskId,
-    TaskSummary, Worker, WorkerId,
+    Alert, Attempt, AttemptId, BranchStatus, ConflictReport, Diff, NormalizedEntry, Project, ProjectId,
+    Routing, RunId, TaskCard, TaskId, TaskSummary, Worker, WorkerId,
 };
 
 /// One RFC 6902 operation; `remove` has no value.
@@ -180,6 +180,32 @@ pub struct Hello {
     pub version: String,
 }
 
+/// What a board shows of a task's attempts, as it is now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CardChange {
+    pub project_id: ProjectId,
+    pub task_id: TaskId,
+    /// Null when there is no attempt.
+    pub card: Option<TaskCard>,
+    /// Newest first.
+    pub attempts: Vec<Attempt>,
+}
+
+/// The state of a branch that somebody was shown differently.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BranchChange {
+    pub attempt_id: AttemptId,
+    pub project_id: ProjectId,
+    pub status: BranchStatus,
+}
+
+/// The conflicts of a project that somebody was shown differently.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConflictsChange {
+    pub project_id: ProjectId,
+    pub report: ConflictReport,
+}
+
 /// Something that happened; `seq` is its number in the server's log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EventFrame {
@@ -228,6 +254,12 @@ events! {
     ProjectRemovedEvent "project_removed" ProjectRemoved(ProjectId);
     #[doc = " An attempt as it was when it was created."]
     AttemptEvent "attempt" Attempt(Attempt);
+    #[doc = " Only for `view=board`, like all that follow."]
+    CardEvent "card" Card(CardChange);
+    BranchEvent "branch" Branch(BranchChange);
+    ConflictsEvent "conflicts" Conflicts(ConflictsChange);
+    #[doc = " The project whose beads changed."]
+    BeadsEvent "beads" Beads(ProjectId);
 }
 
 fn frame_schema<T: JsonSchema>(

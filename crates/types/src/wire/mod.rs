@@ -26,9 +26,9 @@ pub use attempt::{
 pub use bead::{Bead, BeadComment, BeadDependency, BeadLink, BeadStanding, BeadUnlink};
 pub use draft::{AttemptDrafts, DraftBody, DraftResponse};
 pub use frame::{
-    DiffDocument, DiffEntry, DraftsDocument, EndFrame, EventFrame, FramePage, Hello, NormalizedLogEntry,
-    OutputFrame, PatchFrame, PatchOp, PatchWord, ProcessesDocument, RawLogEntry, RawLogWord, StderrFrame,
-    StdoutFrame, StreamFrame, TasksDocument, WireEvent,
+    BranchChange, CardChange, ConflictsChange, DiffDocument, DiffEntry, DraftsDocument, EndFrame, EventFrame,
+    FramePage, Hello, NormalizedLogEntry, OutputFrame, PatchFrame, PatchOp, PatchWord, ProcessesDocument,
+    RawLogEntry, RawLogWord, StderrFrame, StdoutFrame, StreamFrame, TasksDocument, WireEvent,
 };
 pub use machine::{
     ContainerInfo, DirectoryEntry, DirectoryListing, EditorUrl, Environment, KnownAgent, MatchType,

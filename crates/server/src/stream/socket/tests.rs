@@ -81,7 +81,7 @@ async fn a_client_that_reads_nothing_is_not_read_ahead_for() {
         let counter = counter.clone();
         stream::repeat_with(move || {
             counter.fetch_add(1, Ordering::Relaxed);
-            Ok(vec!["x".repeat(64 << 10)])
+            Ok(vec!["x".repeat(64 << 10).into()])
         })
     };
     let client = connect(shutdown.clone(), source).await;
