@@ -10,6 +10,3 @@ export const FIXED = { staleTime: FOREVER, meta: { keptTrueBy: "key" } } as cons
 
 /** Answers about what changes without an event. */
 export const LOOKED_UP = { staleTime: 10_000 } as const;
-
-/** What grows while agents work; events show only that they do. */
-export const COUNTED = { staleTime: 10_000, refetchInterval: 30_000 } as const;

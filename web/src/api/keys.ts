@@ -13,6 +13,7 @@ export const keys = {
   branches: named<[projectId: string]>("branches"),
   cards: named<[projectId: string]>("cards"),
   conflicts: named<[projectId: string]>("conflicts"),
+  descriptions: named<[projectId: string]>("descriptions"),
   taskCounts: named("task-counts"),
   fileSearch: named<[projectId: string, typed: string]>("file-search"),
   folder: named<[path: string]>("folder"),

@@ -1,9 +1,10 @@
 // @vitest-environment happy-dom
 
 import type { ForgeEvent } from "@forge/client";
+import { QueryClient } from "@tanstack/react-query";
 import { describe, expect, it } from "vitest";
 import { keys } from "../api/keys";
-import { madeOldBy } from "./events";
+import { keep, madeOldBy } from "./events";
 
 const patch = (path: string, value: object | undefined): ForgeEvent =>
   ({ event: "json_patch", data: [{ op: "replace", path, value }] }) as unknown as ForgeEvent;
@@ -15,6 +16,15 @@ const EVENTS: ForgeEvent[] = [
   patch("/tasks/t", undefined),
   patch("/execution_processes/r", { task_attempt_id: "a", status: "completed" }),
   patch("/drafts/a", {}),
+  event("card", {
+    project_id: "p",
+    task_id: "t",
+    card: { attempt_id: "a", files_changed: 1, additions: 2, deletions: 3 },
+    attempts: [{ id: "a", branch: "b" }],
+  }),
+  event("branch", { attempt_id: "a", project_id: "p", status: { commits_behind: 1 } }),
+  event("conflicts", { project_id: "p", report: { pairs: [] } }),
+  event("beads", "p" as unknown as object),
   event("approval", { task_attempt_id: "a" }),
   event("worker", {}),
   event("worker_removed", {}),
@@ -22,7 +32,16 @@ const EVENTS: ForgeEvent[] = [
   event("routing", {}),
   event("project", {}),
   event("project_removed", {}),
-  event("attempt", { id: "a", task_id: "t", project_id: "p", status: "completed" }),
+];
+
+/** What was kept before, and what events bring in its place. */
+const KEPT: [readonly unknown[], unknown, unknown][] = [
+  [keys.cards("p"), new Map(), new Map([["t", { attempt_id: "a", files_changed: 1, additions: 2, deletions: 3 }]])],
+  [keys.attempts("t"), [], [{ id: "a", branch: "b" }]],
+  [keys.attempt("a"), { branch: "old", task: "t" }, { id: "a", branch: "b", task: "t" }],
+  [keys.figures("a"), { files: 0 }, { files: 1, additions: 2, deletions: 3 }],
+  [keys.branchStatus("a"), { commits_behind: 0 }, { commits_behind: 1 }],
+  [keys.conflicts("p"), { pairs: ["x"] }, { pairs: [] }],
 ];
 
 interface Asked {
@@ -39,10 +58,9 @@ const asked = Object.values(modules)
   .map((query) => query("1", "2", "3", "4"));
 
 describe("events", () => {
-  it("name every answer that claims to be kept true by them", () => {
-    const named = new Set(EVENTS.flatMap((each) => madeOldBy(each).keys.map(([name]) => name)));
-    // Cards are asked for again one by one.
-    if (EVENTS.some((each) => madeOldBy(each).cards.length > 0)) named.add(keys.cards()[0]);
+  it("bring every answer that claims to be kept true by them, or make it old", () => {
+    const named = new Set(EVENTS.flatMap((each) => madeOldBy(each).map(([name]) => name)));
+    for (const [[name]] of KEPT) named.add(name);
     const claimed = asked.filter(({ meta }) => meta?.keptTrueBy === "events").map(({ queryKey }) => queryKey[0]);
     expect(claimed.length).toBeGreaterThan(8);
     expect(claimed.filter((name) => !named.has(name))).toEqual([]);
@@ -55,19 +73,21 @@ describe("events", () => {
 
   it("make old only what is asked for somewhere", () => {
     const kept = new Set(asked.map(({ queryKey }) => queryKey[0]));
-    const old = EVENTS.flatMap((each) => madeOldBy(each).keys);
+    const old = EVENTS.flatMap(madeOldBy);
     expect(old.filter(([name]) => !kept.has(name))).toEqual([]);
   });
 
-  it("of a task look at its card, its attempts, and at those it may stand against", () => {
-    const { keys: old, cards } = madeOldBy(EVENTS[0] as ForgeEvent);
-    expect(cards).toEqual([{ projectId: "p", taskId: "t" }]);
-    expect(old).toEqual([
-      keys.task("t"),
-      keys.attempts("t"),
-      keys.taskImages("t"),
-      keys.conflicts("p"),
-      keys.relations("a"),
-    ]);
+  it("are put where the page looks, and what they bring is not asked for again", () => {
+    const queries = new QueryClient();
+    for (const [key, before] of KEPT) queries.setQueryData(key, before);
+    for (const each of EVENTS) keep(each, queries);
+    for (const [key, , after] of KEPT) expect(queries.getQueryData(key)).toEqual(after);
+    const old = EVENTS.filter(({ event }) => event !== "json_patch").flatMap(madeOldBy);
+    const brought = new Set(KEPT.map(([[name]]) => name));
+    expect(old.filter(([name]) => brought.has(name as string))).toEqual([]);
+  });
+
+  it("of a task make old what it does not carry, and whose child it is", () => {
+    expect(madeOldBy(EVENTS[0] as ForgeEvent)).toEqual([keys.task("t"), keys.taskImages("t"), keys.relations("a")]);
   });
 });

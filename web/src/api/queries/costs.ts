@@ -2,7 +2,7 @@
 
 import { queryOptions } from "@tanstack/react-query";
 import { forge } from "../forge";
-import { COUNTED } from "../freshness";
+import { LIVE } from "../freshness";
 import { keys } from "../keys";
 
 /** Which days, and of which project; days are those of UTC. */
@@ -16,19 +16,19 @@ export const usageQuery = (groupBy: string, period: Period) =>
   queryOptions({
     queryKey: keys.usage(groupBy, period),
     queryFn: () => forge.request("GET /api/usage", { query: { group_by: groupBy, ...period } }),
-    ...COUNTED,
+    ...LIVE,
   });
 
 export const modelsUsageQuery = (period: Period) =>
   queryOptions({
     queryKey: keys.usage("models", period),
     queryFn: () => forge.request("GET /api/usage/models", { query: { ...period } }),
-    ...COUNTED,
+    ...LIVE,
   });
 
 export const workersUsageQuery = (period: Period) =>
   queryOptions({
     queryKey: keys.usage("workers", period),
     queryFn: () => forge.request("GET /api/usage/workers", { query: { ...period } }),
-    ...COUNTED,
+    ...LIVE,
   });

@@ -1,6 +1,7 @@
 // What is asked about projects: their boards, branches and files.
 
 import { queryOptions } from "@tanstack/react-query";
+import { listCards } from "../cards";
 import { forge } from "../forge";
 import { LIVE, LOOKED_UP } from "../freshness";
 import { keys } from "../keys";
@@ -16,20 +17,24 @@ export const branchesQuery = (projectId: string) =>
   });
 
 export const cardsQuery = (projectId: string) =>
+  queryOptions({ queryKey: keys.cards(projectId), queryFn: () => listCards(projectId), ...LIVE });
+
+/** The descriptions of a project's tasks, in lower case, for whoever searches them. */
+export const descriptionsQuery = (projectId: string) =>
   queryOptions({
-    queryKey: keys.cards(projectId),
+    queryKey: keys.descriptions(projectId),
     queryFn: async () => {
-      const cards = await forge.listTaskCards(projectId);
-      return new Map(cards.map((card) => [card.task_id, card]));
+      const tasks = await forge.request("GET /api/tasks", { query: { project_id: projectId } });
+      return new Map(tasks.map(({ id, description }) => [id, description?.toLowerCase() ?? ""]));
     },
-    ...LIVE,
+    ...LOOKED_UP,
   });
 
 export const conflictsQuery = (projectId: string) =>
   queryOptions({
     queryKey: keys.conflicts(projectId),
     queryFn: () => forge.request("GET /api/projects/{project_id}/conflicts", { path: { project_id: projectId } }),
-    ...LOOKED_UP,
+    ...LIVE,
   });
 
 /** How many tasks each project has in each status. */

@@ -38,7 +38,7 @@ export const patchQuery = (attemptId: string, path: string, revision: number) =>
     ...FIXED,
   });
 
-/** A file before the attempt, line by line, for what a patch leaves out. A rebase changes it without an event. */
+/** A file before the attempt, line by line, for what a patch leaves out. A rebase changes it. */
 export const oldLinesQuery = (attemptId: string, path: string) =>
   queryOptions({
     queryKey: keys.oldLines(attemptId, path),

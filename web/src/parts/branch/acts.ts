@@ -1,9 +1,11 @@
 // What can be done with an attempt's branch, one at a time.
-// Invariant: after each act, done or refused, how the branch stands is asked for again.
+// Invariant: an act is over when the page knows how the branch stands after it: an event says so, and after one that was
+// refused it is asked for.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { noteBranch } from "../../live/events";
+import { keys } from "../../api/keys";
+import { branchChange } from "../../live/events";
 import { type Refusal, refusalOf } from "./refusal";
 
 export interface Acts {
@@ -15,13 +17,19 @@ export interface Acts {
   run: (name: string, act: () => Promise<unknown>) => Promise<boolean>;
 }
 
-export function useActs(projectId: string, attemptId: string): Acts {
+export function useActs(attemptId: string): Acts {
   const queries = useQueryClient();
   const [refusal, setRefusal] = useState<Refusal>();
   const { mutateAsync, isPending, variables } = useMutation({
-    mutationFn: ({ act }: { name: string; act: () => Promise<unknown> }) => act(),
-    onError: (error) => setRefusal(refusalOf(error)),
-    onSettled: () => noteBranch(queries, projectId, attemptId),
+    mutationFn: async ({ act }: { name: string; act: () => Promise<unknown> }) => {
+      const changed = branchChange(attemptId);
+      await act();
+      await changed;
+    },
+    onError: (error) => {
+      setRefusal(refusalOf(error));
+      return queries.invalidateQueries({ queryKey: keys.branchStatus(attemptId) });
+    },
   });
   return {
     busy: isPending ? variables.name : undefined,

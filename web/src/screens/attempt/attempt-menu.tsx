@@ -18,7 +18,6 @@ import {
 import { useState } from "react";
 import { forge } from "../../api/forge";
 import { projectsQuery } from "../../api/queries/project";
-import { noteBranch } from "../../live/events";
 import { RETIRE_QUESTION, restore, retire } from "../../parts/branch/retire";
 import { openInEditor } from "../../parts/editor";
 import { bind } from "../../shell/action";
@@ -54,16 +53,14 @@ export function AttemptMenu({ attempt, processes }: Props) {
     onSuccess: () => void show("processes"),
   });
   const stopServer = useMutation({ mutationFn: (id: string) => forge.stopExecutionProcess(id) });
-  const noteWorktree = (): Promise<void> => noteBranch(queries, projectId, attempt.id);
-  const bringBack = useMutation({ mutationFn: () => restore(attempt), onSettled: noteWorktree });
+  const bringBack = useMutation({ mutationFn: () => restore(attempt) });
   const show = (view: "processes"): Promise<void> =>
     navigate({
       to: "/projects/$projectId/tasks/$taskId/attempts/$attemptId",
       params: { projectId, taskId, attemptId: attempt.id },
       search: { view },
     });
-  const askRetire = (): void =>
-    ask({ ...RETIRE_QUESTION, onConfirm: () => retire(queries, attempt).finally(noteWorktree) });
+  const askRetire = (): void => ask({ ...RETIRE_QUESTION, onConfirm: () => retire(queries, attempt) });
 
   const editor = bind(ATTEMPT.editor, () => openEditor.mutate());
   const copyPath = bind(ATTEMPT.copyPath, () => void copyText(path ?? "", "Path copied"), Boolean(path));

@@ -97,7 +97,7 @@ function Screen() {
         {view === "raw" && <RawView attempt={attempt} processes={processes} processId={processId} />}
         {view === "diffs" && (
           <div className="min-h-0 flex-1">
-            <Review projectId={projectId} taskId={taskId} attemptId={attemptId} />
+            <Review attemptId={attemptId} />
           </div>
         )}
         {view === "processes" && <ProcessesView attempt={attempt} processes={processes} isWaiting={isWaiting} />}

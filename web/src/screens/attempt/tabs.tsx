@@ -11,9 +11,6 @@ import { Figures } from "../../parts/changed";
 import { ATTEMPT_VIEWS, type AttemptView } from "../../views";
 import { ATTEMPT } from "./actions";
 
-/** While an agent works, files change without a word. */
-const LOOK_MS = 5_000;
-
 interface Props {
   view: AttemptView;
   attempt: TaskAttempt;
@@ -21,14 +18,8 @@ interface Props {
 }
 
 export function Tabs({ view: current, attempt, processes }: Props) {
-  const isRunning = processes.some(({ status }) => status === "running");
   const beside: Partial<Record<AttemptView, ReactNode>> = {
-    diffs:
-      current === "diffs" ? (
-        <LiveFigures attemptId={attempt.id} />
-      ) : (
-        <LookedUpFigures attemptId={attempt.id} isRunning={isRunning} />
-      ),
+    diffs: current === "diffs" ? <LiveFigures attemptId={attempt.id} /> : <LookedUpFigures attemptId={attempt.id} />,
     processes: processes.length > 0 && <span className="text-faint text-xs tabular">{processes.length}</span>,
   };
   return (
@@ -56,9 +47,9 @@ function LiveFigures({ attemptId }: { attemptId: string }) {
   return <Total sum={sumOf(useChannel(diffChannel(attemptId)).value)} />;
 }
 
-/** Elsewhere a look now and then is enough. */
-function LookedUpFigures({ attemptId, isRunning }: { attemptId: string; isRunning: boolean }) {
-  const { data } = useQuery({ ...figuresQuery(attemptId), refetchInterval: isRunning && LOOK_MS });
+/** Elsewhere those of the card are enough. */
+function LookedUpFigures({ attemptId }: { attemptId: string }) {
+  const { data } = useQuery(figuresQuery(attemptId));
   return <Total sum={data} />;
 }
 

@@ -1,12 +1,13 @@
 // The board of a project: its tasks in columns, live.
 
-import type { TaskWithAttemptStatus as Task, TaskStatus } from "@forge/client";
+import type { TaskStatus } from "@forge/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Plus, SquarePen } from "lucide-react";
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
-import { cardsQuery, conflictsQuery, projectsQuery } from "../../api/queries/project";
+import { cardsQuery, conflictsQuery, descriptionsQuery, projectsQuery } from "../../api/queries/project";
 import { useChannel } from "../../live/channel";
+import type { BoardTask as Task } from "../../live/tasks";
 import { tasksChannel } from "../../live/tasks";
 import { clashesOf } from "../../parts/clashes";
 import { COLUMNS } from "../../parts/status";
@@ -37,9 +38,6 @@ import { columnOf } from "./task-standing";
 
 const route = getRouteApi("/projects/$projectId/tasks");
 
-/** No event says that a branch now conflicts with another; it is looked up now and then. */
-const LOOK_AGAIN_MS = 30_000;
-
 /** What a phone shows until somebody chooses: where something is going on. */
 const FIRST_LOOK: readonly TaskStatus[] = ["inprogress", "inreview", "todo"];
 
@@ -62,7 +60,7 @@ function ProjectBoard({ projectId }: { projectId: string }) {
   const { data: projects } = useQuery(projectsQuery());
   const { phase, value: tasks, error, retry } = useChannel(tasksChannel(projectId));
   const { data: cards } = useQuery(cardsQuery(projectId));
-  const { data: conflicts } = useQuery({ ...conflictsQuery(projectId), refetchInterval: LOOK_AGAIN_MS });
+  const { data: conflicts } = useQuery(conflictsQuery(projectId));
   const clashes = useMemo(() => clashesOf(conflicts), [conflicts]);
   const { moves, move } = useMoves(projectId);
   const narrow = useMedia(NARROW);
@@ -75,7 +73,11 @@ function ProjectBoard({ projectId }: { projectId: string }) {
     [navigate],
   );
   const { q, agent, label, status } = useDeferredValue(search);
-  const filter = useMemo(() => readFilter({ q, agent, label, status }), [q, agent, label, status]);
+  const { data: descriptions } = useQuery({ ...descriptionsQuery(projectId), enabled: Boolean(q) });
+  const filter = useMemo(
+    () => ({ ...readFilter({ q, agent, label, status }), descriptions }),
+    [q, agent, label, status, descriptions],
+  );
   const sorted = useRef<readonly Task[]>(undefined);
   const newest = useMemo(() => {
     sorted.current = sortTasks(tasks, sorted.current);

@@ -1,7 +1,8 @@
 // The menu of a card. There is one for the whole board; it opens where it is asked for.
 
-import type { TaskWithAttemptStatus as Task, TaskStatus } from "@forge/client";
+import type { TaskStatus } from "@forge/client";
 import { ArrowUpRight, Pencil, Play, Trash2 } from "lucide-react";
+import type { BoardTask as Task } from "../../live/tasks";
 import { COLUMNS } from "../../parts/status";
 import { bind } from "../../shell/action";
 import { CommandItem } from "../../shell/command";

@@ -2,7 +2,7 @@
 // Invariant: it is drawn again only when its own task, card, clash or place changes.
 
 import { useDraggable } from "@dnd-kit/react";
-import type { TaskWithAttemptStatus as Task, TaskCard } from "@forge/client";
+import type { TaskCard } from "@forge/client";
 import { Link } from "@tanstack/react-router";
 import {
   CircleHelp,
@@ -19,6 +19,7 @@ import {
   TriangleAlert,
 } from "lucide-react";
 import { memo } from "react";
+import type { BoardTask as Task } from "../../live/tasks";
 import { agentLabel } from "../../parts/agents";
 import { Figures } from "../../parts/changed";
 import type { Clash } from "../../parts/clashes";

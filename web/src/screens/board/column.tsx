@@ -2,9 +2,10 @@
 // Invariant: the card that has the focus and the card in the hand exist even out of sight.
 
 import { useDragOperation, useDroppable } from "@dnd-kit/react";
-import type { TaskWithAttemptStatus as Task, TaskCard } from "@forge/client";
+import type { TaskCard } from "@forge/client";
 import { memo, type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
+import type { BoardTask as Task } from "../../live/tasks";
 import type { Clashes } from "../../parts/clashes";
 import type { Column as ColumnOf } from "../../parts/status";
 import { Dot } from "../../ui/badge";

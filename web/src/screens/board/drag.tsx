@@ -12,9 +12,10 @@ import {
   StyleInjector,
 } from "@dnd-kit/dom";
 import { DragDropProvider, DragOverlay, KeyboardSensor, PointerSensor } from "@dnd-kit/react";
-import type { TaskWithAttemptStatus as Task, TaskCard, TaskStatus } from "@forge/client";
+import type { TaskCard, TaskStatus } from "@forge/client";
 import { getNonce } from "get-nonce";
 import { type ComponentProps, type ReactNode, useState } from "react";
+import type { BoardTask as Task } from "../../live/tasks";
 import type { Clash } from "../../parts/clashes";
 import { COLUMNS, statusTitle } from "../../parts/status";
 import { CardInHand, HINT_ID } from "./card";

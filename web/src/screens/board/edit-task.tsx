@@ -4,7 +4,7 @@ import type { Image, Task } from "@forge/client";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { forge } from "../../api/forge";
-import { taskImagesQuery } from "../../api/queries/task";
+import { taskImagesQuery, taskQuery } from "../../api/queries/task";
 import { readDraft, restoreForm, useDraft } from "../../kept/draft";
 import type { TaskWords } from "../../parts/task/task-form";
 import { Dialog } from "../../ui/dialog";
@@ -13,23 +13,34 @@ import { Failure, messageOf, Waiting } from "../../ui/state";
 import { TaskFields } from "./task-fields";
 
 interface Props {
-  task: Task;
+  task: Pick<Task, "id" | "project_id">;
   onClose: () => void;
 }
 
 const placeOf = (task: Task): string => `task.${task.id}`;
 
-export function EditTask({ task, onClose }: Props) {
-  const { data: images, error, refetch } = useQuery(taskImagesQuery(task.id));
-  if (images) return <EditDialog task={task} images={images} onClose={onClose} />;
+export function EditTask({ task: { id, project_id: projectId }, onClose }: Props) {
+  const [task, images] = [useQuery(taskQuery(projectId, id)), useQuery(taskImagesQuery(id))];
+  if (task.data && images.data) return <EditDialog task={task.data} images={images.data} onClose={onClose} />;
+  const failed = [task, images].find(({ error }) => error);
   return (
     <Dialog open onOpenChange={(open) => open || onClose()} title="Edit task" width="lg">
-      {error ? <Failure error={error} onRetry={() => void refetch()} /> : <Waiting what="Loading the task" />}
+      {failed ? (
+        <Failure error={failed.error} onRetry={() => void failed.refetch()} />
+      ) : (
+        <Waiting what="Loading the task" />
+      )}
     </Dialog>
   );
 }
 
-function EditDialog({ task, images, onClose }: Props & { images: readonly Image[] }) {
+interface Words {
+  task: Task;
+  images: readonly Image[];
+  onClose: () => void;
+}
+
+function EditDialog({ task, images, onClose }: Words) {
   const [now] = useState<TaskWords>(() => ({
     title: task.title,
     description: task.description ?? "",

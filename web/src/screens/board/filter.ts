@@ -1,7 +1,7 @@
 // What the board's address asks for, and whether a task answers it.
 // Invariant: a filter read from an address and written back is the same address.
 
-import type { TaskWithAttemptStatus as Task } from "@forge/client";
+import type { BoardTask as Task } from "../../live/tasks";
 import { COLUMNS } from "../../parts/status";
 import type { BoardSearch } from "../../routes";
 
@@ -11,6 +11,8 @@ export interface Filter {
   agents: ReadonlySet<string>;
   labels: ReadonlySet<string>;
   statuses: ReadonlySet<string>;
+  /** In lower case, by task, once they are here. */
+  descriptions?: ReadonlyMap<string, string> | undefined;
 }
 
 /** The parts of a filter that are lists in the address. */
@@ -47,24 +49,24 @@ export function shownColumns({ statuses }: Filter): readonly (typeof COLUMNS)[nu
   return shown.length > 0 ? shown : COLUMNS;
 }
 
-/** Tasks are replaced whole when they change, so their words can be kept beside them. */
-const texts = new WeakMap<Task, string>();
+/** Tasks are replaced whole when they change, so their titles can be kept beside them. */
+const titles = new WeakMap<Task, string>();
 
-function textOf(task: Task): string {
-  const known = texts.get(task);
+function titleOf(task: Task): string {
+  const known = titles.get(task);
   if (known !== undefined) return known;
-  const text = `${task.title}\n${task.description ?? ""}`.toLowerCase();
-  texts.set(task, text);
-  return text;
+  const title = task.title.toLowerCase();
+  titles.set(task, title);
+  return title;
 }
 
 /** The column is no concern of this: a task keeps matching while it is moved. */
-export function matches(task: Task, { words, agents, labels }: Filter): boolean {
+export function matches(task: Task, { words, agents, labels, descriptions }: Filter): boolean {
   if (agents.size > 0 && !agents.has(task.executor)) return false;
   if (labels.size > 0 && !task.labels?.some((label) => labels.has(label))) return false;
   if (words.length === 0) return true;
-  const text = textOf(task);
-  return words.every((word) => text.includes(word));
+  const [title, description] = [titleOf(task), descriptions?.get(task.id)];
+  return words.every((word) => title.includes(word) || description?.includes(word));
 }
 
 export interface Facets {

@@ -2,7 +2,8 @@
 // Invariants: a column in which nothing changed is the same array as before, so that it is not drawn again; tasks that
 // were changed at the same moment always stand in the same order.
 
-import type { TaskWithAttemptStatus as Task, TaskCard, TaskStatus } from "@forge/client";
+import type { TaskCard, TaskStatus } from "@forge/client";
+import type { BoardTask as Task } from "../../live/tasks";
 import { COLUMNS } from "../../parts/status";
 import { type Filter, matches } from "./filter";
 import { columnOf, isWaiting } from "./task-standing";

@@ -1,7 +1,8 @@
 // The board by keyboard: one card at a time has the focus, arrows and h j k l go to its neighbours.
 
-import type { TaskWithAttemptStatus as Task, TaskStatus } from "@forge/client";
+import type { TaskStatus } from "@forge/client";
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
+import type { BoardTask as Task } from "../../live/tasks";
 import { COLUMNS, type Column } from "../../parts/status";
 import { bind } from "../../shell/action";
 import { useCommands } from "../../shell/commands";

@@ -1,6 +1,7 @@
 // What a card has to say beside its title: the marks of a task, the most pressing one first.
 
-import type { PrStatus, TaskWithAttemptStatus as Task, TaskCard } from "@forge/client";
+import type { PrStatus, TaskCard } from "@forge/client";
+import type { BoardTask as Task } from "../../live/tasks";
 import type { Clash } from "../../parts/clashes";
 import type { Tone } from "../../ui/badge";
 import { timeOfDay } from "../../ui/format";

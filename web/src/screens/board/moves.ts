@@ -1,9 +1,10 @@
 // Moving tasks between columns: shown at once, taken back with the server's words when it refuses.
 // Invariant: of several moves of one task only the last one is shown, whichever answer comes first.
 
-import type { TaskWithAttemptStatus as Task, TaskStatus } from "@forge/client";
+import type { TaskStatus } from "@forge/client";
 import { useCallback, useMemo, useRef, useState } from "react";
 import { forge } from "../../api/forge";
+import type { BoardTask as Task } from "../../live/tasks";
 import { messageOf } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import type { Moves } from "./grouping";

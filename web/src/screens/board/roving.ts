@@ -1,6 +1,6 @@
 // Which card the keyboard goes to from where it is.
 
-import type { TaskWithAttemptStatus as Task } from "@forge/client";
+import type { BoardTask as Task } from "../../live/tasks";
 
 export type Direction = "up" | "down" | "left" | "right";
 type Lists = readonly (readonly Task[])[];

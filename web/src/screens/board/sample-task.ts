@@ -1,13 +1,13 @@
 // Tasks and cards for tests.
 
-import type { TaskWithAttemptStatus as Task, TaskCard } from "@forge/client";
+import type { TaskCard } from "@forge/client";
+import type { BoardTask as Task } from "../../live/tasks";
 
 export function aTask(part: Partial<Task> = {}): Task {
   return {
     id: "t1",
     project_id: "p1",
     title: "Round prices",
-    description: null,
     status: "todo",
     parent_task_attempt: null,
     dev_server_id: null,

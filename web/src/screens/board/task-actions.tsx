@@ -1,9 +1,9 @@
 // What can be done to a task from its card, besides moving it: start, edit, delete. `dialogs` belongs into the tree.
 
-import type { TaskWithAttemptStatus as Task } from "@forge/client";
 import { useMutation } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { forge } from "../../api/forge";
+import type { BoardTask as Task } from "../../live/tasks";
 import { useDefaultAgent, useOffers } from "../../parts/agent-picker";
 import { agentLabel, profileOf } from "../../parts/agents";
 import { useDeleteTask } from "../../parts/task/delete-task";

@@ -2,7 +2,8 @@
 // Invariant: this is the only place that puts a task into another column than its status names, and only out of review:
 // where somebody put a task by hand, it stays.
 
-import type { TaskWithAttemptStatus as Task, TaskCard, TaskStatus } from "@forge/client";
+import type { TaskCard, TaskStatus } from "@forge/client";
+import type { BoardTask as Task } from "../../live/tasks";
 import { isLive } from "../../parts/status";
 
 export function isRunning(task: Task, card: TaskCard | undefined): boolean {

@@ -37,7 +37,7 @@ export function CompareHead({ letter, attempt, attempts, sum, onPick }: Props) {
   const [isMerging, setMerging] = useState(false);
   const { value: processes } = useChannel(processesChannel(attempt.id));
   const { data: detail } = useQuery(attemptQuery(attempt.id));
-  const acts = useActs(attempt.project_id, attempt.id);
+  const acts = useActs(attempt.id);
   const navigate = useNavigate();
   const isRunning = isLive(attempt.status);
   const review = {

@@ -108,7 +108,7 @@ export function LogView({ attempt, processes, isWaiting, waiting, onSwitchAgent,
 /** The agent's turn ended with conflicts: said where it ended, with the ways on. */
 function LeftOpen({ attempt }: { attempt: TaskAttempt }) {
   const { data: status } = useQuery(branchStatusQuery(attempt.id));
-  const acts = useActs(attempt.project_id, attempt.id);
+  const acts = useActs(attempt.id);
   if (!status || !isStopped(status)) return null;
   return (
     <div className="overflow-hidden rounded-md border border-warn">

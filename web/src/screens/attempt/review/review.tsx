@@ -19,15 +19,9 @@ import { Retired } from "./branch/retired";
 
 const Changes = lazy(() => import("./changes"));
 
-interface Props {
-  projectId: string;
-  taskId: string;
-  attemptId: string;
-}
-
-export function Review({ projectId, attemptId }: Props) {
+export function Review({ attemptId }: { attemptId: string }) {
   const { data: attempt, error, refetch } = useQuery(attemptQuery(attemptId));
-  const acts = useActs(projectId, attemptId);
+  const acts = useActs(attemptId);
   if (error && !attempt) return <Failure error={error} onRetry={() => void refetch()} />;
   if (!attempt) return <Waiting what="Loading" />;
   return <Present key={attemptId} attempt={attempt} acts={acts} />;

@@ -53,11 +53,7 @@ interface Props {
 
 function BeadsOf({ projectId, projects }: Props) {
   const { bead: openId, dispatch } = route.useSearch();
-  const { data, error, refetch } = useQuery({
-    ...beadsQuery(projectId),
-    refetchInterval: ({ state }) => (state.data ? LOOK_MS : false),
-    retry: false,
-  });
+  const { data, error, refetch } = useQuery({ ...beadsQuery(projectId), retry: false });
   const { data: rule } = useQuery({
     ...dispatchRuleQuery(projectId),
     refetchInterval: ({ state }) => (state.data?.has_beads === false ? LOOK_MS : false),
