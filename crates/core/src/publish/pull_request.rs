@@ -238,6 +238,7 @@ impl Forge {
             tx.move_task(attempt.task_id, TaskStatus::Done, Why::Landed).await?;
         }
         tx.commit().await?;
+        self.0.background.ring(Bell::Branches);
         Ok(info)
     }
 
