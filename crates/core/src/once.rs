@@ -175,8 +175,9 @@ impl Forge {
                 Ok(turn)
             }
             Err(_) => Err(Error::conflict(format!(
-                "Idempotency-Key: a request with the key '{key}' is in progress; try again"
-            ))),
+                "Idempotency-Key: a request with the key '{key}' is in progress"
+            ))
+            .hint("try again")),
         }
     }
 

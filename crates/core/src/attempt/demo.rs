@@ -91,10 +91,8 @@ impl Forge {
                 }
             }
         }
-        Err(Error::conflict(format!(
-            "there are {MAX_DEMOS} demos in {} already; delete their projects and remove some of the folders",
-            demos.display()
-        )))
+        Err(Error::conflict(format!("there are {MAX_DEMOS} demos in {} already", demos.display()))
+            .hint("delete their projects and remove some of the folders"))
     }
 
     async fn begin_demo(&self, place: &Path) -> Result<Demo> {

@@ -9,9 +9,9 @@ impl Forge {
     /// Lets a follow-up draft be sent as soon as nothing runs, which may be now, or takes it back.
     pub async fn queue_draft(&self, id: AttemptId, kind: DraftKind, request: QueueDraft) -> Result<Draft> {
         if kind != DraftKind::FollowUp {
-            return Err(
-                Error::invalid("only a follow_up draft can be queued; send a retry instead").of_field("type")
-            );
+            return Err(Error::invalid("only a follow_up draft can be queued")
+                .hint("send a retry instead")
+                .of_field("type"));
         }
         self.attempt(id).await?;
         let mut tx = self.0.store.begin().await?;
@@ -23,9 +23,10 @@ impl Forge {
         expect_version(&before, request.expected_version)?;
         if request.expected_queued.is_some_and(|expected| expected != before.queued) {
             return Err(Error::conflict(format!(
-                "the draft is {}; read it again",
+                "the draft is {}",
                 if before.queued { "queued" } else { "not queued" }
             ))
+            .hint("read it again")
             .of_field("expected_queued"));
         }
         if before.sending {

@@ -125,10 +125,9 @@ impl Forge {
         let worker = request.worker.map_or_else(|| WorkerId::new(PERSON), Ok);
         let worker = worker.map_err(|error| Error::invalid(format!("{error}")).of_field("worker"))?;
         if worker.as_str().starts_with(ATTEMPT) {
-            return Err(Error::invalid(format!(
-                "'{worker}' begins with '{ATTEMPT}', which names attempts; choose another name"
-            ))
-            .of_field("worker"));
+            return Err(Error::invalid(format!("'{worker}' begins with '{ATTEMPT}', which names attempts"))
+                .hint("choose another name")
+                .of_field("worker"));
         }
         let actor = beads::actor(worker.as_str(), uuid::Uuid::new_v4());
         let lease = new_lease(&tracker, id, worker, actor);
@@ -252,12 +251,13 @@ impl Forge {
                 Error::conflict(format!("bead {id} is {status}; only an open one can be taken"))
             }
             Claim::Blocked { by } => {
-                Error::conflict(format!("bead {id} waits for {}; close them first", by.join(", ")))
+                Error::conflict(format!("bead {id} waits for {}", by.join(", "))).hint("close them first")
             }
             Claim::Retryable(why) => Error::new(
                 Kind::Unavailable,
-                format!("bead {id} was not taken: the beads are locked ({why}); try again"),
-            ),
+                format!("bead {id} was not taken: the beads are locked ({why})"),
+            )
+            .hint("try again"),
             Claim::Fatal(error) => error.into(),
         };
         self.end_lease(lease, Outcome::Released, None).await?;
@@ -289,9 +289,10 @@ impl Forge {
     async fn refuse_at_work(&self, lease: &Lease, what: &str) -> Result<()> {
         match attempt_of(&lease.worker) {
             Some(attempt) if self.is_at_work(attempt).await? => Err(Error::conflict(format!(
-                "bead {} cannot be {what}: attempt {attempt} works on it; stop that first (`forge stop {attempt}`)",
+                "bead {} cannot be {what}: attempt {attempt} works on it",
                 lease.bead
-            ))),
+            ))
+            .hint(format!("stop that first (`forge stop {attempt}`)"))),
             Some(_) => Ok(()),
             None => self.refuse_held(lease, what).await,
         }

@@ -67,7 +67,8 @@ impl Forge {
 fn check_days(query: &UsageQuery) -> Result<()> {
     match (query.from, query.to) {
         (Some(from), Some(to)) if from > to => {
-            Err(Error::invalid(format!("{from} is after to, which is {to}; give the earlier day first"))
+            Err(Error::invalid(format!("{from} is after to, which is {to}"))
+                .hint("give the earlier day first")
                 .of_field("from"))
         }
         _ => Ok(()),

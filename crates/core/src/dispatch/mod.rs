@@ -124,10 +124,9 @@ impl Forge {
             .of_field("executor_profile_id"));
         }
         if rule.max_workers == Some(0) {
-            return Err(Error::invalid(
-                "0 would start nothing; give at least 1, or switch it off with enabled",
-            )
-            .of_field("max_workers"));
+            return Err(Error::invalid("0 would start nothing")
+                .hint("give at least 1, or switch it off with enabled")
+                .of_field("max_workers"));
         }
         if let Some(profile) = &rule.executor_profile_id {
             self.check_profile(profile, project, &Directory::checkout(project)).await?;

@@ -26,11 +26,9 @@ impl Forge {
         let of = BeadsOf { project_id: None, workspace: Some(worker.workspace.clone()) };
         let ready = self.tracker(&of).await?.store.ready(&Filter::default()).await?;
         if ready.iter().all(|one| one.id != bead) {
-            return Err(Error::conflict(format!(
-                "'{bead}' is not ready in {}; `forge beads ready` shows which are",
-                worker.workspace.display()
-            ))
-            .of_field("bead"));
+            return Err(Error::conflict(format!("'{bead}' is not ready in {}", worker.workspace.display()))
+                .hint("`forge beads ready` shows which are")
+                .of_field("bead"));
         }
         self.stop_worker(id, WorkerEnd::default()).await?;
         // What it had goes back to the queue before it gets the other one.

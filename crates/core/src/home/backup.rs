@@ -58,7 +58,7 @@ pub async fn make_backup(config: &Config, file: &Path) -> Result<BackupReport> {
         false => file.to_owned(),
     };
     if std::fs::symlink_metadata(&file).is_ok() {
-        return Err(Error::conflict(format!("{} exists; choose another name", file.display())));
+        return Err(Error::conflict(format!("{} exists", file.display())).hint("choose another name"));
     }
     if is_inside(&file, &config.home) {
         return Err(Error::invalid(format!(
@@ -69,9 +69,10 @@ pub async fn make_backup(config: &Config, file: &Path) -> Result<BackupReport> {
     }
     if !std::fs::metadata(&config.database).is_ok_and(|found| found.len() > 0) {
         return Err(Error::not_found(format!(
-            "there is no database at {}, so there is nothing to back up; FORGE_HOME names the home",
+            "there is no database at {}, so there is nothing to back up",
             config.database.display()
-        )));
+        ))
+        .hint("FORGE_HOME names the home"));
     }
     let scratch = Scratch::beside(&file).map_err(unwritable(&file))?;
     // The database comes first: what it refers to is in the files by then, and not the other way round.

@@ -43,7 +43,7 @@ impl Forge {
         let forge = self.clone();
         let work = self.0.background.spawn(async move {
             let _turn = IMPORTING.try_acquire().map_err(|_| {
-                Error::conflict("another import is under way; wait until it is done, then try again")
+                Error::conflict("another import is under way").hint("wait until it is done, then try again")
             })?;
             forge.take_over(bundle, mode, worktrees).await
         });
@@ -275,7 +275,7 @@ fn show_as(description: &mut Option<String>, old: &OldImage, kept: &Image) {
 fn refuse_changed(name: &str, before: Millis, now: Option<Millis>) -> Result<()> {
     match now == Some(before) {
         true => Ok(()),
-        false => Err(Error::conflict(format!("'{name}' was changed meanwhile; import again"))),
+        false => Err(Error::conflict(format!("'{name}' was changed meanwhile")).hint("import again")),
     }
 }
 

@@ -174,9 +174,9 @@ fn same_path(error: forge_store::StoreError) -> Error {
 /// Expands `~` and makes the path absolute, without asking that it exists.
 fn absolute(text: &str) -> Result<PathBuf> {
     if text.trim().is_empty() {
-        return Err(
-            Error::invalid("must not be empty; give the path of a git repository").of_field("git_repo_path")
-        );
+        return Err(Error::invalid("must not be empty")
+            .hint("give the path of a git repository")
+            .of_field("git_repo_path"));
     }
     let home = || std::env::var_os("HOME").map(PathBuf::from);
     let path = match text.strip_prefix('~') {

@@ -148,10 +148,9 @@ fn wanted_number(request: &TaskFromIssue, host: &Host) -> Result<i64> {
             "{number} is not allowed; allowed: the number of an issue of {place}"
         ))
         .of_field("number")),
-        (None, None) => {
-            Err(Error::invalid(format!("missing; give the number or the url of an issue of {place}"))
-                .of_field("number"))
-        }
+        (None, None) => Err(Error::invalid("missing")
+            .hint(format!("give the number or the url of an issue of {place}"))
+            .of_field("number")),
     }
 }
 

@@ -78,7 +78,9 @@ impl Forge {
     /// Secrets are masked for whoever reads the question; the conversation with the agent keeps what it asked.
     async fn put_question(&self, mut question: Question) -> Result<Approval> {
         if question.tool_name.trim().is_empty() {
-            return Err(Error::invalid("is empty; name the tool that is to be used").of_field("tool_name"));
+            return Err(Error::invalid("is empty")
+                .hint("name the tool that is to be used")
+                .of_field("tool_name"));
         }
         if let Some(run) = question.run_id {
             self.secrets_of(run).await?.mask_value(&mut question.tool_input);

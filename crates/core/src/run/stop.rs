@@ -59,9 +59,9 @@ impl Forge {
         let interrupt = conversation.and_then(|conversation| conversation.interrupt());
         live.stop_because(interrupt.as_deref(), note).await.map_err(|error| match error {
             TalkError::Timeout { .. } => Error::conflict(format!(
-                "run {} is asked to stop, but {error}; its agent may still be running. It ends when the keeper continues; try again",
+                "run {} is asked to stop, but {error}; its agent may still be running. It ends when the keeper continues",
                 run.id
-            )),
+            )).hint("try again"),
             error => error.into(),
         })?;
         wait_for_end(run.id, &settled).await
@@ -86,7 +86,7 @@ impl Forge {
                 let _ = tokio::time::timeout(Duration::from_millis(50), changed).await;
             }
         };
-        let late = |_| Error::conflict(format!("run {id} neither started nor ended; try again"));
+        let late = |_| Error::conflict(format!("run {id} neither started nor ended")).hint("try again");
         tokio::time::timeout(STOP_LIMIT, wait).await.map_err(late)?
     }
 

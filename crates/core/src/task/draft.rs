@@ -170,9 +170,10 @@ pub(crate) async fn put_changed(tx: &mut Tx, before: &Draft, after: Draft) -> Re
 pub(crate) fn expect_version(draft: &Draft, expected: Option<i64>) -> Result<()> {
     match expected {
         Some(expected) if expected != draft.version => Err(Error::conflict(format!(
-            "the draft has changed: it is version {}, not {expected}; read it again",
+            "the draft has changed: it is version {}, not {expected}",
             draft.version
         ))
+        .hint("read it again")
         .of_field("version")),
         _ => Ok(()),
     }
@@ -180,13 +181,15 @@ pub(crate) fn expect_version(draft: &Draft, expected: Option<i64>) -> Result<()>
 
 pub(crate) fn refuse_queued(draft: &Draft) -> Result<()> {
     if draft.queued || draft.sending {
-        return Err(Error::conflict("Draft is queued and cannot be edited; take it out of the queue first"));
+        return Err(
+            Error::conflict("Draft is queued and cannot be edited").hint("take it out of the queue first")
+        );
     }
     Ok(())
 }
 
 pub(crate) fn being_sent(id: AttemptId) -> Error {
-    Error::conflict(format!("the draft of attempt {id} is being sent; read it again in a moment"))
+    Error::conflict(format!("the draft of attempt {id} is being sent")).hint("read it again in a moment")
 }
 
 pub(crate) fn process_not_found() -> Error {

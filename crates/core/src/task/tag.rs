@@ -117,14 +117,16 @@ pub(crate) fn check_tag(tag: &Tag) -> Result<()> {
         .of_field("tag_name"));
     }
     if tag.content.trim().is_empty() {
-        return Err(Error::invalid("is empty; give the text that the tag stands for").of_field("content"));
+        return Err(Error::invalid("is empty")
+            .hint("give the text that the tag stands for")
+            .of_field("content"));
     }
     Ok(())
 }
 
 pub(crate) fn check_template(template: &Template) -> Result<()> {
     if template.template_name.trim().is_empty() {
-        return Err(Error::invalid("is empty; give the template a name").of_field("template_name"));
+        return Err(Error::invalid("is empty").hint("give the template a name").of_field("template_name"));
     }
     Ok(())
 }

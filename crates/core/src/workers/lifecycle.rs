@@ -100,9 +100,8 @@ impl Forge {
         let all = self.0.store.workers().await?;
         let most = self.settings().fleet.max_workers;
         if all.iter().filter(|other| other.phase.is_kept()).count() >= most as usize {
-            return Err(Error::conflict(format!(
-                "{most} workers are the most that run at once; stop one, or raise fleet.max_workers in config.json"
-            )));
+            return Err(Error::conflict(format!("{most} workers are the most that run at once"))
+                .hint("stop one, or raise fleet.max_workers in config.json"));
         }
         let known = all.into_iter().find(|other| other.id == worker.id);
         let worker = match known {
@@ -112,9 +111,10 @@ impl Forge {
             }
             Some(known) if known.phase.is_kept() => {
                 return Err(Error::conflict(format!(
-                    "worker '{}' is there already, in the session {}; stop it, or choose another id",
+                    "worker '{}' is there already, in the session {}",
                     known.id, known.session
-                )));
+                ))
+                .hint("stop it, or choose another id"));
             }
             Some(known) => {
                 let worker = Worker { created_at: known.created_at, ..worker };
@@ -357,14 +357,13 @@ impl Forge {
         let mut tx = self.0.store.begin().await?;
         let worker = tx.worker(id).await?.ok_or_else(|| super::unknown(id))?;
         if worker.phase.is_kept() {
-            return Err(Error::conflict(format!("worker '{id}' has not ended; stop it first")));
+            return Err(Error::conflict(format!("worker '{id}' has not ended")).hint("stop it first"));
         }
         let leases = self.0.store.leases().await?;
         if leases.iter().any(|lease| worker.bead.as_ref().is_some_and(|bead| bead.actor == lease.actor)) {
             self.0.background.ring(Bell::Beads);
-            return Err(Error::conflict(format!(
-                "the bead of worker '{id}' is not given back yet; try again in a moment"
-            )));
+            return Err(Error::conflict(format!("the bead of worker '{id}' is not given back yet"))
+                .hint("try again in a moment"));
         }
         alerts::resolve_all(&mut tx, id).await?;
         tx.remove_worker(id).await?;

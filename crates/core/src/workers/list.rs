@@ -86,9 +86,10 @@ impl Forge {
 
     pub(crate) async fn refuse_worker_in(&self, attempt: AttemptId) -> Result<()> {
         match self.worker_in(attempt).await? {
-            Some(Worker { id, .. }) => Err(Error::conflict(format!(
-                "worker {id} is at work in attempt {attempt}; wait for its end, or stop it with `forge worker stop {id}`"
-            ))),
+            Some(Worker { id, .. }) => {
+                Err(Error::conflict(format!("worker {id} is at work in attempt {attempt}"))
+                    .hint(format!("wait for its end, or stop it with `forge worker stop {id}`")))
+            }
             None => Ok(()),
         }
     }

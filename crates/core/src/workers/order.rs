@@ -61,7 +61,8 @@ fn draft(home: &Path, fleet: &FleetSettings, wanted: SpawnWorker) -> Result<Work
     let workspace = workspace.ok_or_else(|| missing("workspace"))?;
     if !workspace.is_absolute() || !workspace.is_dir() {
         let given = workspace.display();
-        return Err(Error::invalid(format!("'{given}' is no directory; give a whole path to one"))
+        return Err(Error::invalid(format!("'{given}' is no directory"))
+            .hint("give a whole path to one")
             .of_field("workspace"));
     }
     let id = match wanted.id.or(defined.id) {
@@ -120,7 +121,7 @@ fn draft(home: &Path, fleet: &FleetSettings, wanted: SpawnWorker) -> Result<Work
 }
 
 fn missing(field: &str) -> Error {
-    Error::invalid(format!("{field}: missing; give it, or the name of a definition that has it"))
+    Error::invalid(format!("{field}: missing")).hint("give it, or the name of a definition that has it")
 }
 
 /// A worker of `workers.yaml`, else a type of `workers/`.
@@ -186,7 +187,8 @@ fn find_launcher(home: &Path, fleet: &FleetSettings, named: &str) -> Result<Path
         let path = PathBuf::from(named);
         return match path.is_absolute() {
             true => Ok(path),
-            false => Err(Error::invalid(format!("'{named}' is no whole path; give one, or a name"))
+            false => Err(Error::invalid(format!("'{named}' is no whole path"))
+                .hint("give one, or a name")
                 .of_field("launcher")),
         };
     }

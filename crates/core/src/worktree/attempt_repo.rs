@@ -82,8 +82,9 @@ impl Forge {
         let workplace = self.workplace(RunOwner::Attempt(id)).await?;
         let Some(attempt) = workplace.attempt.clone().filter(|attempt| attempt.use_worktree) else {
             return Err(Error::conflict(format!(
-                "attempt {id} works in the main checkout and has no branch of its own; start one with a worktree for this"
-            )));
+                "attempt {id} works in the main checkout and has no branch of its own"
+            ))
+            .hint("start one with a worktree for this"));
         };
         let repo = self.repo(&workplace.project).await?;
         Ok(AttemptRepo { workplace, attempt, repo, host: self.0.worktrees.host().clone() })

@@ -61,9 +61,8 @@ impl Forge {
         let hold = Hold { forge: self.clone(), id: RunId::random(), directory: at.clone() };
         match self.enter(at, hold.id) {
             Entry::Now => Ok(hold),
-            Entry::Later => Err(Error::conflict(format!(
-                "{at} is in use by another operation; try again when it has ended"
-            ))),
+            Entry::Later => Err(Error::conflict(format!("{at} is in use by another operation"))
+                .hint("try again when it has ended")),
         }
     }
 
