@@ -10,6 +10,7 @@ mod agent_option;
 mod alert_settings;
 mod approval;
 mod attempt;
+mod bead_status;
 mod branch;
 mod card;
 mod day;
@@ -53,6 +54,7 @@ pub use agent_option::{AgentOption, OptionKind};
 pub use alert_settings::{AlertSettings, AlertSettingsChange};
 pub use approval::{Answer, Approval, ApprovalStatus, AskApproval};
 pub use attempt::{Attempt, AttemptStatus, AutoPr, ListedAttempt, Tokens};
+pub use bead_status::BeadStatus;
 pub use branch::{
     BranchStatus, ChangeTargetBranch, CommitComparison, CommitInfo, ConflictOp, ConflictReport, MergeAttempt,
     PairConflict, RebaseAttempt, TargetBranchChanged, TargetConflict, TaskRelationships,

@@ -4,6 +4,7 @@ mod whose;
 
 use anyhow::Result;
 use clap::Subcommand;
+use forge_types::BeadStatus;
 use forge_types::wire::{Bead, BeadLink, BeadUnlink};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -176,7 +177,7 @@ pub fn run(command: Command) -> Result<()> {
                     None => String::new(),
                 };
                 let mut beads = list(&client, &common, &filter).await?;
-                beads.retain(|bead| all || status.is_some() || status_of(bead) != "closed");
+                beads.retain(|bead| all || status.is_some() || *bead.status() != BeadStatus::Closed);
                 show_list(beads, common.json, "no beads");
             }
             Command::Show { bead, common } => {
@@ -198,8 +199,10 @@ pub fn run(command: Command) -> Result<()> {
             Command::Release { bead, comment, common } => {
                 let (changed, whose): (Bead, _) =
                     common.act(&client, &bead, "release", json!({ "comment": comment })).await?;
-                let state =
-                    if status_of(&changed) == "closed" { "is closed" } else { "can be claimed again" };
+                let state = match changed.status() {
+                    BeadStatus::Closed => "is closed",
+                    _ => "can be claimed again",
+                };
                 common.report(&changed, &format!("{bead} {state}"), &whose);
             }
             Command::Close { bead, reason, common } => {
@@ -319,10 +322,10 @@ fn standing(bead: &Bead) -> (Ink, String) {
     if bead.standing.parked.is_some() {
         return (Ink::Red, "parked".to_owned());
     }
-    match (status_of(bead), bead.standing.ready) {
-        ("open", true) => (Ink::Green, "ready".to_owned()),
-        ("open", false) => (Ink::Yellow, "blocked".to_owned()),
-        (status, _) => (Ink::Plain, status.to_owned()),
+    match (bead.status(), bead.standing.ready) {
+        (BeadStatus::Open, true) => (Ink::Green, "ready".to_owned()),
+        (BeadStatus::Open, false) => (Ink::Yellow, "blocked".to_owned()),
+        (status, _) => (Ink::Plain, status.to_string()),
     }
 }
 
@@ -351,10 +354,6 @@ fn show(bead: &Bead) {
         let words = Line::new(Ink::Dim, &comment.author).and(Ink::Plain, ": ");
         say(&words.and(Ink::Plain, &comment.text).whole());
     }
-}
-
-fn status_of(bead: &Bead) -> &str {
-    bead.status.as_deref().unwrap_or("open")
 }
 
 /// Who claimed it; of Forge's `forge/<machine>/<who>/<claim>` only the part that people know.

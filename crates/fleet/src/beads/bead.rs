@@ -3,8 +3,7 @@
 //! Owns the record's known fields and everything else in it. Invariant: reading and writing a record loses nothing. A
 //! field with an unexpected type stays in [`Bead::rest`] as it was; a known field that is set later replaces it.
 
-use std::fmt;
-
+pub use forge_types::BeadStatus as Status;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -71,20 +70,6 @@ pub struct Comment {
 pub enum CommentId {
     Number(i64),
     Text(String),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Status {
-    Open,
-    InProgress,
-    Blocked,
-    Deferred,
-    Closed,
-    Pinned,
-    Hooked,
-    Draft,
-    Tombstone,
-    Other(String),
 }
 
 /// A time with its original text, which a later compare-and-set must repeat.
@@ -299,46 +284,6 @@ impl Time {
 impl From<String> for Time {
     fn from(text: String) -> Self {
         Self { at: text.parse().ok(), text }
-    }
-}
-
-impl Status {
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Open => "open",
-            Self::InProgress => "in_progress",
-            Self::Blocked => "blocked",
-            Self::Deferred => "deferred",
-            Self::Closed => "closed",
-            Self::Pinned => "pinned",
-            Self::Hooked => "hooked",
-            Self::Draft => "draft",
-            Self::Tombstone => "tombstone",
-            Self::Other(name) => name,
-        }
-    }
-}
-
-impl From<String> for Status {
-    fn from(name: String) -> Self {
-        match name.as_str() {
-            "open" => Self::Open,
-            "in_progress" => Self::InProgress,
-            "blocked" => Self::Blocked,
-            "deferred" => Self::Deferred,
-            "closed" => Self::Closed,
-            "pinned" => Self::Pinned,
-            "hooked" => Self::Hooked,
-            "draft" => Self::Draft,
-            "tombstone" => Self::Tombstone,
-            _ => Self::Other(name),
-        }
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

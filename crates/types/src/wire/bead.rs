@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Lease, TaskId};
+use crate::{BeadStatus, Lease, TaskId};
 
 /// A piece of work as its tracker has it; fields that the tracker adds are included.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ pub struct Bead {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<String>,
+    pub status: Option<BeadStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,6 +48,12 @@ pub struct Bead {
     /// Fields that the tracker adds.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
+}
+
+impl Bead {
+    pub fn status(&self) -> &BeadStatus {
+        self.status.as_ref().unwrap_or(&BeadStatus::Open)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
