@@ -31,6 +31,22 @@ pub struct NormalizedEntry {
     pub metadata: Option<Value>,
 }
 
+impl NormalizedEntry {
+    /// An entry of a kind that this version does not know is still a text.
+    pub fn read(content: &Value) -> Self {
+        #[derive(Default, Deserialize)]
+        struct Text {
+            content: String,
+        }
+        Self::deserialize(content).unwrap_or_else(|_| Self {
+            timestamp: None,
+            entry_type: EntryType::SystemMessage,
+            content: Text::deserialize(content).unwrap_or_default().content,
+            metadata: None,
+        })
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EntryType {

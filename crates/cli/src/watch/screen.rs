@@ -6,8 +6,7 @@
 
 use anyhow::Result;
 use forge_types::wire::{PatchOp, RawLogEntry};
-use forge_types::{EntryType, NormalizedEntry, RunId};
-use serde::Deserialize;
+use forge_types::{NormalizedEntry, RunId};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
@@ -53,7 +52,7 @@ impl Screen {
     pub fn entry(&mut self, run: RunId, change: &PatchOp) -> Result<Option<(usize, NormalizedEntry)>> {
         let index = change.path.rsplit('/').next().and_then(|index| index.parse::<usize>().ok());
         let (Some(index), Some(content)) = (index, change.content()) else { return Ok(None) };
-        let entry = read_entry(content);
+        let entry = NormalizedEntry::read(content);
         match self {
             Self::Json => {
                 let line = json!({"type": "entry", "run_id": run, "op": change.op, "index": index, "entry": content});
@@ -215,20 +214,6 @@ fn column_after(column: usize, words: &str) -> usize {
         Some((_, row)) => clean(row).width(),
         None => column + clean(words).width(),
     }
-}
-
-/// An entry of an unknown kind is still shown as text.
-fn read_entry(content: &Value) -> NormalizedEntry {
-    #[derive(Default, Deserialize)]
-    struct Text {
-        content: String,
-    }
-    NormalizedEntry::deserialize(content).unwrap_or_else(|_| NormalizedEntry {
-        timestamp: None,
-        entry_type: EntryType::SystemMessage,
-        content: Text::deserialize(content).unwrap_or_default().content,
-        metadata: None,
-    })
 }
 
 #[cfg(test)]
