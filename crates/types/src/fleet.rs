@@ -246,17 +246,39 @@ impl Worker {
             WorkerPhase::Stopped | WorkerPhase::Finished => WorkerStatus::Stopped,
             WorkerPhase::Failed => WorkerStatus::Failed,
             WorkerPhase::Running if self.health.level >= HealthLevel::Critical => WorkerStatus::Failed,
-            WorkerPhase::Running => {
-                let reported =
-                    self.status.as_ref().map(|status| status["status"].as_str().unwrap_or_default());
-                match reported {
-                    None => WorkerStatus::Active,
-                    // Older writers write none when they have no task.
-                    Some("") => WorkerStatus::Idle,
-                    Some(word) => WorkerStatus::parse(word).unwrap_or(WorkerStatus::Error),
-                }
-            }
+            WorkerPhase::Running if self.status.is_none() => WorkerStatus::Active,
+            WorkerPhase::Running => match self.says().unwrap_or_default() {
+                // Older writers write none when they have no task.
+                "" => WorkerStatus::Idle,
+                word => WorkerStatus::parse(word).unwrap_or(WorkerStatus::Error),
+            },
         }
+    }
+
+    /// Its state in its own word.
+    pub fn says(&self) -> Option<&str> {
+        self.reported("status")
+    }
+
+    /// When it last wrote its status file.
+    pub fn last_sign(&self) -> Option<Millis> {
+        ["last_update", "last_activity"].iter().filter_map(|key| self.reported(key)?.parse().ok()).max()
+    }
+
+    /// The reason for its phase, else what it reports.
+    pub fn last_word(&self) -> &str {
+        let note = self.note.as_deref();
+        note.or_else(|| self.reported("message")).or_else(|| self.says()).unwrap_or_default()
+    }
+
+    /// When its current or last session was made.
+    pub fn since(&self) -> Millis {
+        self.started_at.unwrap_or(self.created_at)
+    }
+
+    /// A text of its status file.
+    fn reported(&self, key: &str) -> Option<&str> {
+        self.status.as_ref()?.get(key)?.as_str()
     }
 
     /// What it works on, in one line: what it reports, else the bead that it was given or that its launcher named.

@@ -1,6 +1,7 @@
 //! Time as the product stores it: whole milliseconds since 1970, written on the wire as RFC 3339 UTC with `Z`.
 
 use std::fmt;
+use std::str::FromStr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -33,11 +34,17 @@ impl Serialize for Millis {
     }
 }
 
+impl FromStr for Millis {
+    type Err = jiff::Error;
+
+    fn from_str(text: &str) -> Result<Self, jiff::Error> {
+        Ok(Self(text.parse::<Timestamp>()?.as_millisecond()))
+    }
+}
+
 impl<'de> Deserialize<'de> for Millis {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
-        let at: Timestamp = text.parse().map_err(serde::de::Error::custom)?;
-        Ok(Self(at.as_millisecond()))
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -81,6 +81,19 @@ impl From<Approval> for PendingApproval {
     }
 }
 
+impl PendingApproval {
+    /// What the agent wants to do, in one line. Every tool has its own form of input.
+    pub fn wish(&self) -> String {
+        let told = ["command", "file_path", "path", "description", "plan"];
+        let told = told.iter().find_map(|key| self.tool_input.get(key)?.as_str());
+        match (told, &self.tool_input) {
+            (Some(told), _) => format!("{}: {told}", self.tool_name),
+            (None, Value::Null) => self.tool_name.clone(),
+            (None, input) => format!("{}: {input}", self.tool_name),
+        }
+    }
+}
+
 /// An answer in either form.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
