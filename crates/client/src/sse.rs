@@ -7,8 +7,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use forge_types::wire::WireEvent;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Method, Response};
+use serde_json::json;
 use tokio::time::timeout;
 
 use crate::client::Client;
@@ -25,6 +27,13 @@ pub struct Message {
     /// Empty for messages without a name.
     pub event: String,
     pub data: String,
+}
+
+impl Message {
+    /// What happened; for the stream of `/api/events`, which has the parts of an event in separate lines.
+    pub fn read(&self) -> serde_json::Result<WireEvent> {
+        serde_json::from_str(&format!(r#"{{"event":{},"data":{}}}"#, json!(self.event), self.data))
+    }
 }
 
 pub struct Events {
