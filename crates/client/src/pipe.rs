@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use forge_types::wire::{FramePage, PatchFrame, StreamFrame};
+use reqwest::Method;
 use tokio::time::timeout;
 
 use crate::client::Client;
@@ -131,9 +132,10 @@ impl Pages {
 }
 
 async fn ask(client: &Client, address: &str, seen: i64, wait_ms: u64) -> Result<Page, Error> {
-    let path = format!("{address}after={seen}&wait_ms={wait_ms}");
+    // The server holds it back longer than other requests may take.
+    let request = client.request(Method::GET, &format!("{address}after={seen}&wait_ms={wait_ms}"));
     let late = |_| Error::away(Kind::TimedOut, client.base());
     let FramePage { frames, finished, more } =
-        timeout(PAGE_LIMIT, client.get(&path)).await.map_err(late)??;
+        timeout(PAGE_LIMIT, client.send(request)).await.map_err(late)??;
     Ok(Page { frames: frames.into(), finished, more })
 }
