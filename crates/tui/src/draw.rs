@@ -9,6 +9,7 @@ mod log;
 mod overlay;
 mod overview;
 
+use forge_client::Error;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
@@ -16,6 +17,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::rows::table;
 use crate::state::{State, View};
+use crate::text::clean;
 use crate::theme::Tone;
 pub(crate) use log::row_width;
 
@@ -30,7 +32,7 @@ pub(crate) fn draw(state: &State, frame: &mut Frame) {
         frame.render_widget(Line::styled(text, state.theme.style(Tone::Warn)), area);
         return;
     }
-    let rows = [Constraint::Length(2), Constraint::Min(1), Constraint::Length(2)];
+    let rows = [Constraint::Length(2), Constraint::Min(1), Constraint::Length(chrome::footer_rows(state))];
     let [top, body, bottom] = Layout::vertical(rows).areas(area);
     chrome::header(state, frame, top);
     view(state, frame, body);
@@ -65,10 +67,16 @@ fn view(state: &State, frame: &mut Frame, area: Rect) {
     }
 }
 
+/// What is wrong, and below it what to do about it.
+fn error_lines(error: &Error) -> Vec<String> {
+    let hint = error.hint.as_ref().map(|hint| format!("hint: {hint}"));
+    [clean(&error.message)].into_iter().chain(hint.map(|hint| clean(&hint))).collect()
+}
+
 /// Wraps a text at `width` columns.
 fn fold(text: &str, width: usize) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
-    for word in crate::text::clean(text).split_whitespace() {
+    for word in clean(text).split_whitespace() {
         match rows.last_mut() {
             Some(row) if row.width() + 1 + word.width() <= width => {
                 row.push(' ');

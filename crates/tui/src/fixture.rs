@@ -1,10 +1,11 @@
 //! Fixed states for tests.
 
-use forge_types::{Millis, NormalizedEntry};
+use forge_types::wire::{ChangedFile, ExecutionProcess};
+use forge_types::{DiffChange, Millis, NormalizedEntry, RunId, UsageGroup};
 use serde_json::{Value, json};
 
-use crate::message::{Event, Loaded, LogNews, Message, RunNews};
-use crate::model::{Bead, Changed, List, Means, Spent, Usage};
+use crate::message::{Event, Loaded, LogNews, Message};
+use crate::model::{Bead, List, Means, Usage};
 use crate::state::State;
 use crate::theme::Theme;
 use crate::update::update;
@@ -14,6 +15,7 @@ pub(crate) const NOW: Millis = Millis(1_794_830_400_000);
 pub(crate) const RUNNING: &str = "a1111111-0000-4000-8000-000000000001";
 pub(crate) const ASKING: &str = "a2222222-0000-4000-8000-000000000002";
 pub(crate) const FAILED: &str = "a3333333-0000-4000-8000-000000000003";
+pub(crate) const QUESTION: &str = "d1111111-0000-4000-8000-000000000001";
 const PROJECT: &str = "b1111111-0000-4000-8000-000000000001";
 
 fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
@@ -58,7 +60,7 @@ pub(crate) fn worker(id: &str, phase: &str, level: &str, findings: &[&str], minu
         "bead": {"workspace": "/work/shop", "id": "shop-12", "title": "Round prices to cents", "actor": "forge/x"},
         "health": {"level": level, "findings": findings, "memory_mb": 412}, "status": null, "restarts": [],
         "parked_until": null, "note": null, "created_at": ago(minutes), "updated_at": ago(minutes),
-        "managed": true, "has_session": true, "attached": false,
+        "managed": true, "has_session": true, "attached": false, "socket": "/run/tmux", "log": "/logs/w",
     })
 }
 
@@ -71,31 +73,41 @@ fn stranger(id: &str) -> Value {
     worker
 }
 
-fn bead(id: &str, status: &str, priority: i64, title: &str, standing: Value) -> Bead {
-    let bead = json!({
+/// A bead with what its standing has besides the usual.
+pub(crate) fn bead(mut bead: Value, standing: Value) -> Bead {
+    bead["standing"] = json!({"ready": false, "blocked_by": [], "lease": null, "failures": 0, "parked": null, "task_id": null});
+    for (key, value) in standing.as_object().expect("an object") {
+        bead["standing"][key] = value.clone();
+    }
+    Bead::new(read(json!(PROJECT)), read(bead))
+}
+
+fn bug(id: &str, status: &str, priority: i64, title: &str, standing: Value) -> Bead {
+    let facts = json!({
         "id": id, "title": title, "status": status, "priority": priority, "issue_type": "bug",
-        "updated_at": ago(20), "standing": standing,
+        "updated_at": ago(20),
     });
-    Bead { project: Some(read(json!(PROJECT))), ..read(bead) }
+    bead(facts, standing)
 }
 
 /// One of each section, and one that the others wait for.
 fn beads() -> Vec<Bead> {
     let described = json!({
         "id": "shop-14", "title": "Show prices with tax", "status": "open", "priority": 1, "updated_at": ago(90),
-        "issue_type": "feature", "labels": ["prices"], "standing": {"ready": false, "blocked_by": ["shop-12"]},
+        "issue_type": "feature", "labels": ["prices"],
         "description": "Customers ask for it.\nSee the law of 2024.",
         "dependencies": [{"depends_on_id": "shop-12", "type": "blocks"}],
-        "comments": [{"author": "ann", "text": "in all countries"}],
+        "comments": [{"id": 1, "author": "ann", "text": "in all countries"}],
     });
-    let held = json!({"lease": {"worker": "opus-1"}});
+    let lease = json!({"workspace": "/work/shop", "bead": "shop-12", "worker": "opus-1", "actor": "forge/x",
+        "taken_at": ago(20)});
     vec![
-        bead("shop-13", "open", 0, "Mend the till", json!({"ready": true})),
-        bead("shop-15", "open", 3, "Sort the shelf", json!({"ready": true})),
-        bead("shop-12", "in_progress", 1, "Round prices to cents", held),
-        Bead { project: Some(read(json!(PROJECT))), ..read(described) },
-        bead("shop-9", "open", 2, "Count the stock", json!({"failures": 3, "parked": "no key to the store"})),
-        bead("shop-11", "closed", 2, "Paint the door", json!({})),
+        bug("shop-13", "open", 0, "Mend the till", json!({"ready": true})),
+        bug("shop-15", "open", 3, "Sort the shelf", json!({"ready": true})),
+        bug("shop-12", "in_progress", 1, "Round prices to cents", json!({"lease": lease})),
+        bead(described, json!({"blocked_by": ["shop-12"]})),
+        bug("shop-9", "open", 2, "Count the stock", json!({"failures": 3, "parked": "no key to the store"})),
+        bug("shop-11", "closed", 2, "Paint the door", json!({})),
     ]
 }
 
@@ -118,10 +130,10 @@ fn routing(id: &str, work: &str, outcome: Option<&str>) -> Value {
     })
 }
 
-fn spent(name: &str, value: &str, cost: f64) -> Spent {
+fn spent(name: &str, value: &str, cost: f64) -> UsageGroup {
     let mut spent = json!({
         "runs": 4, "input_tokens": 12_400, "output_tokens": 3_100, "cache_read_tokens": 220_000,
-        "cache_write_tokens": 9_000, "cost_usd": cost,
+        "cache_write_tokens": 9_000, "reasoning_tokens": 0, "cost_usd": cost, "unpriced_tokens": 0,
     });
     spent[name] = json!(value);
     read(spent)
@@ -138,14 +150,16 @@ pub(crate) fn busy() -> State {
     let usage = Usage {
         days: vec![spent("day", "2026-11-16", 1.25), spent("day", "2026-11-15", 0.004)],
         models: vec![spent("model", "claude-opus-4", 1.254)],
-        total: spent("model", "", 1.254),
+        total: spent("model", "", 1.254).sum,
         workers: List::Read(read(json!([{
             "worker_id": "opus-1", "call_count": 31, "total_tokens": 92_000, "total_cost_usd": 1.2,
-            "efficiency_score": 76_666.7, "tier": "premium",
+            "avg_cost_per_call": 0.04, "avg_tokens_per_call": 2967.7, "efficiency_score": 76_666.7,
+            "last_active": ago(1), "tier": "premium",
         }]))),
-        served: List::Read(read(json!([
-            {"model": "claude-opus-4", "avg_latency_ms": 2300.0, "cache_hit_rate": 0.94},
-        ]))),
+        served: List::Read(read(json!([{
+            "model": "claude-opus-4", "call_count": 31, "total_tokens": 92_000, "total_cost_usd": 1.2,
+            "avg_cost_per_1k_tokens": 0.01, "avg_latency_ms": 2300.0, "cache_hit_rate": 0.94,
+        }]))),
     };
     let lists = [
         Loaded::Projects(read(project)),
@@ -159,8 +173,9 @@ pub(crate) fn busy() -> State {
             task("c3333333-0000-4000-8000-000000000003", "todo", "Write tests", 200, 2),
         ]))),
         Loaded::Questions(read(json!([{
-            "id": "d1111111-0000-4000-8000-000000000001", "execution_process_id": "e1", "tool_name": "Bash",
-            "tool_input": {"command": "rm -rf build"}, "created_at": ago(1), "attempt": ASKING,
+            "id": QUESTION, "approval_id": QUESTION, "execution_process_id": null, "tool_name": "Bash",
+            "tool_input": {"command": "rm -rf build"}, "message": "May Bash be used?", "created_at": ago(1),
+            "requested_at": ago(1), "timeout_at": ago(-9), "task_attempt_id": ASKING,
         }]))),
         Loaded::Beads(beads()),
         Loaded::Workers(read(json!([
@@ -171,11 +186,13 @@ pub(crate) fn busy() -> State {
             stranger("claude-code-sonnet-bravo"),
         ]))),
         Loaded::Means(Means {
-            launchers: read(json!([{"name": "claude-code"}, {"name": "scripted"}])),
-            definitions: read(json!([{
+            launchers: read(json!([
+                {"name": "claude-code", "path": "/launchers/claude-code", "shipped": true},
+                {"name": "scripted", "path": "/launchers/scripted", "shipped": true},
+            ])),
+            defined: read(json!({"problems": [], "definitions": [{
                 "name": "door", "launcher": "scripted", "model": "none", "tier": "budget", "workspace": null,
-            }])),
-            problems: Vec::new(),
+            }]})),
         }),
         Loaded::Alerts(read(json!([
             alert(
@@ -203,9 +220,16 @@ pub(crate) fn entry(kind: Value, content: &str) -> Option<NormalizedEntry> {
     read(json!({"timestamp": null, "entry_type": kind, "content": content, "metadata": null}))
 }
 
-/// The log of the attempt that is followed.
-pub(crate) fn fill_log(state: &mut State, attempt: &str) {
-    let run = run(attempt, "r1", "running");
+fn changed(path: &str, additions: u64, deletions: u64) -> (String, Option<ChangedFile>) {
+    let (change, old_path) = (DiffChange::Modified, None);
+    let (additions, deletions) = (Some(additions), Some(deletions));
+    let file = ChangedFile { path: path.to_owned(), old_path, change, additions, deletions };
+    (path.to_owned(), Some(file))
+}
+
+/// The log of the attempt that is followed; returns its run.
+pub(crate) fn fill_log(state: &mut State, attempt: &str) -> RunId {
+    let run = RunId::random();
     let command = json!({"type": "tool_use", "tool_name": "Bash", "status": {"status": "success"},
         "action_type": {"action": "command_run", "command": "cargo test",
             "result": {"exit_status": {"type": "exit_code", "code": 101}, "output": "1 failed\u{1b}[2J"}}});
@@ -217,27 +241,23 @@ pub(crate) fn fill_log(state: &mut State, attempt: &str) {
         ),
         ((0, 2), entry(command, "cargo test")),
     ];
-    let files = vec![
-        ("src/login.rs".to_owned(), Some(Changed { added: 12, removed: 3 })),
-        ("tests/login.rs".to_owned(), Some(Changed { added: 40, removed: 0 })),
-    ];
-    let attempt = attempt.to_owned();
-    for news in [
-        LogNews::Begun { attempt: attempt.clone(), run: Some(run) },
-        LogNews::Entries { attempt: attempt.clone(), entries },
-        LogNews::Changes { attempt, files },
-    ] {
-        update(state, Message::Log(news));
+    let files = vec![changed("src/login.rs", 12, 3), changed("tests/login.rs", 40, 0)];
+    for news in [LogNews::Begun(Some(run)), LogNews::Entries(entries), LogNews::Changes(files)] {
+        update(state, Message::Log(read(json!(attempt)), news));
     }
+    run
 }
 
-pub(crate) fn run(attempt: &str, id: &str, status: &str) -> RunNews {
-    RunNews {
-        id: id.to_owned(),
-        task_attempt_id: Some(attempt.to_owned()),
-        run_reason: "codingagent".to_owned(),
-        status: status.to_owned(),
-    }
+/// A run of an agent.
+pub(crate) fn run(attempt: &str, status: &str) -> ExecutionProcess {
+    let request = json!({"type": "CodingAgentInitialRequest", "prompt": "Fix it",
+        "executor_profile_id": {"executor": "CLAUDE_CODE", "variant": null}});
+    read(json!({
+        "id": RunId::random(), "task_attempt_id": attempt, "execution_run_id": null, "run_reason": "codingagent",
+        "executor_action": {"typ": request, "next_action": null}, "before_head_commit": null,
+        "after_head_commit": null, "status": status, "exit_code": null, "dropped": false, "started_at": ago(3),
+        "completed_at": null, "created_at": ago(3), "updated_at": ago(3), "output": null,
+    }))
 }
 
 pub(crate) fn worker_event(worker: Value) -> Message {

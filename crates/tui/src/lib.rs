@@ -7,7 +7,6 @@
 mod bell;
 mod draw;
 mod emoji;
-mod fault;
 mod field;
 pub mod figures;
 #[cfg(test)]

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use forge_types::{EntryType, NormalizedEntry, ToolStatus};
+use forge_client::Error;
+use forge_types::{AttemptId, EntryType, NormalizedEntry, RunId, ToolStatus};
 use unicode_width::UnicodeWidthChar;
 
-use crate::message::RunNews;
 use crate::model::Changes;
 use crate::text::{Ink, Line, clean, deed};
 
@@ -17,8 +17,9 @@ const REMEMBERED: usize = 1000;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Log {
-    pub attempt: Option<String>,
-    pub run: Option<RunNews>,
+    pub attempt: Option<AttemptId>,
+    /// Its newest run.
+    pub run: Option<RunId>,
     /// The server has listed the runs.
     pub begun: bool,
     /// By run and index.
@@ -26,18 +27,18 @@ pub(crate) struct Log {
     pub changes: Changes,
     /// The whole log has arrived.
     pub ended: bool,
-    pub failure: Option<String>,
+    pub failure: Option<Error>,
     /// Rows below the bottom of the screen.
     pub scroll: usize,
 }
 
 impl Log {
     /// Starts over with another attempt.
-    pub(crate) fn turn_to(&mut self, attempt: Option<String>) {
+    pub(crate) fn turn_to(&mut self, attempt: Option<AttemptId>) {
         *self = Self { attempt, ..Self::default() };
     }
 
-    pub(crate) fn begin(&mut self, run: Option<RunNews>) {
+    pub(crate) fn begin(&mut self, run: Option<RunId>) {
         self.run = run;
         self.scroll = 0;
         self.entries.clear();

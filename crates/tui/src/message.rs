@@ -3,10 +3,14 @@
 use crossterm::event::KeyEvent;
 use forge_client::Error;
 pub(crate) use forge_client::Method;
-use forge_types::{Alert, AlertSettings, Millis, NormalizedEntry, Project, Routing, TaskSummary};
+use forge_types::wire::{ChangedFile, ExecutionProcess, ListedWorker, PendingApproval};
+use forge_types::{
+    Alert, AlertSettings, AttemptId, ListedAttempt, Millis, NormalizedEntry, Project, Routing, RunId, TaskId,
+    TaskSummary, Worker, WorkerId,
+};
 use serde_json::Value;
 
-use crate::model::{Attempt, Bead, Changed, Means, Question, Usage, Worker};
+use crate::model::{Bead, Means, Usage};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Message {
@@ -20,11 +24,13 @@ pub(crate) enum Message {
     Event(Event),
     Loaded(Box<Loaded>),
     Failed(Topic, Error),
-    Log(LogNews),
+    /// This many items of a list cannot be read by this version.
+    LeftOut(Topic, usize),
+    Log(AttemptId, LogNews),
     /// A request that changes something has ended.
-    Done(Call, Result<Value, Error>),
+    Done(Call, Result<(), Error>),
     Peeked {
-        worker: String,
+        worker: WorkerId,
         screen: Result<String, Error>,
     },
     /// The terminal is ours again.
@@ -36,29 +42,15 @@ pub(crate) enum Message {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Event {
     Task(Box<TaskSummary>),
-    TaskGone(String),
-    Run(RunNews),
-    AttemptGone(String),
-    Approval,
-    Worker(Box<forge_types::Worker>),
-    WorkerGone(String),
+    TaskGone(TaskId),
+    Run(Box<ExecutionProcess>),
+    AttemptGone(AttemptId),
+    Worker(Box<Worker>),
+    WorkerGone(WorkerId),
     Alert(Box<Alert>),
     Routing(Box<Routing>),
-}
-
-/// As much of a run as the lists need.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
-pub(crate) struct RunNews {
-    pub id: String,
-    pub task_attempt_id: Option<String>,
-    pub run_reason: String,
-    pub status: String,
-}
-
-impl RunNews {
-    pub(crate) fn is_agent(&self) -> bool {
-        self.run_reason == "codingagent"
-    }
+    /// A list has changed; what is new in it is not known.
+    Changed(Topic),
 }
 
 /// A list that can be read again.
@@ -96,11 +88,11 @@ impl Topic {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Loaded {
     Projects(Vec<Project>),
-    Attempts(Vec<Attempt>),
+    Attempts(Vec<ListedAttempt>),
     Tasks(Vec<TaskSummary>),
-    Questions(Vec<Question>),
+    Questions(Vec<PendingApproval>),
     Beads(Vec<Bead>),
-    Workers(Vec<Worker>),
+    Workers(Vec<ListedWorker>),
     Alerts(Vec<Alert>),
     Routing(Vec<Routing>),
     Usage(Usage),
@@ -108,30 +100,17 @@ pub(crate) enum Loaded {
     Means(Means),
 }
 
-/// News of the attempt whose log is shown.
+/// News of an attempt's log.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LogNews {
-    /// The log starts, or starts over.
-    Begun {
-        attempt: String,
-        run: Option<RunNews>,
-    },
-    Entries {
-        attempt: String,
-        /// By run and index.
-        entries: Vec<((usize, usize), Option<NormalizedEntry>)>,
-    },
-    Ended {
-        attempt: String,
-    },
-    Changes {
-        attempt: String,
-        files: Vec<(String, Option<Changed>)>,
-    },
-    Failed {
-        attempt: String,
-        why: String,
-    },
+    /// The log starts, or starts over, and this run is the newest.
+    Begun(Option<RunId>),
+    /// By run and index.
+    Entries(Vec<((usize, usize), Option<NormalizedEntry>)>),
+    Ended,
+    /// By path.
+    Changes(Vec<(String, Option<ChangedFile>)>),
+    Failed(Error),
 }
 
 /// Work for the loop outside `update`.
@@ -139,10 +118,10 @@ pub(crate) enum LogNews {
 pub(crate) enum Effect {
     Load(Topic),
     /// Follows the log of this attempt from its beginning; none stops following.
-    Follow(Option<String>),
+    Follow(Option<AttemptId>),
     Call(Call),
     /// Reads the screen of this worker repeatedly; none stops reading.
-    Peek(Option<String>),
+    Peek(Option<WorkerId>),
     Attach(Attach),
     Browse(String),
     Repaint,

@@ -3,121 +3,53 @@
 //! Invariant: a list is distinguishable as not served, not read yet, or empty.
 
 mod bead;
-mod worker;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
-use forge_types::{Alert, AttemptStatus, MicroUsd, Millis, Project, ProjectId, Routing, TaskSummary};
-use serde::Deserialize;
-use serde_json::Value;
+use forge_types::wire::{ChangedFile, LauncherFile, ListedWorker, PendingApproval, WorkerDefinitions};
+use forge_types::{
+    Alert, AttemptStatus, ListedAttempt, ModelPerformance, Project, ProjectId, Routing, TaskSummary,
+    UsageGroup, UsageSum, Worker, WorkerEfficiency, WorkerId,
+};
 
 pub(crate) use bead::{Bead, Section};
-pub(crate) use worker::{Definition, Means, Worker};
 
-/// An attempt with the title of its task.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub(crate) struct Attempt {
-    #[serde(flatten)]
-    pub attempt: forge_types::Attempt,
-    #[serde(default)]
-    pub task_title: String,
+/// Whether its agent is running or about to run.
+pub(crate) fn is_live(attempt: &ListedAttempt) -> bool {
+    matches!(attempt.attempt.status, AttemptStatus::Pending | AttemptStatus::Running)
 }
 
-impl Attempt {
-    /// Whether it is running or about to run.
-    pub(crate) fn is_live(&self) -> bool {
-        matches!(self.attempt.status, AttemptStatus::Pending | AttemptStatus::Running)
-    }
+/// Whether Forge has a session of it, or is about to.
+pub(crate) fn is_kept(worker: &ListedWorker) -> bool {
+    worker.managed && worker.worker.phase.is_kept()
 }
 
-/// A question that an agent waits on.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub(crate) struct Question {
-    pub id: String,
-    pub execution_process_id: Option<String>,
-    pub tool_name: String,
-    #[serde(default)]
-    pub tool_input: Value,
-    pub created_at: Millis,
-    /// The attempt of the agent's run, as the server reports it.
-    #[serde(default)]
-    pub attempt: Option<String>,
+/// The part of an id that people read and type.
+pub(crate) fn short(id: impl Display) -> String {
+    id.to_string().chars().take(8).collect()
 }
 
-impl Question {
-    /// What the agent wants to do, in one line.
-    pub(crate) fn wish(&self) -> String {
-        let said = ["command", "file_path", "path", "description", "plan"];
-        let said = said.iter().find_map(|key| self.tool_input[*key].as_str()).map(str::to_owned);
-        let said = said.or_else(|| (!self.tool_input.is_null()).then(|| self.tool_input.to_string()));
-        match said {
-            Some(said) => format!("{}: {said}", self.tool_name),
-            None => self.tool_name.clone(),
-        }
-    }
-}
-
-/// Usage on a day or with a model.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub(crate) struct Spent {
-    #[serde(default)]
-    pub day: Option<String>,
-    #[serde(default)]
-    pub model: Option<String>,
-    pub runs: u64,
-    pub input_tokens: u64,
-    pub output_tokens: u64,
-    pub cache_read_tokens: u64,
-    pub cache_write_tokens: u64,
-    pub cost_usd: Option<MicroUsd>,
-    #[serde(default)]
-    pub unpriced_tokens: u64,
-}
-
-impl Spent {
-    pub(crate) fn name(&self) -> &str {
-        let name = self.day.as_deref().or(self.model.as_deref());
-        name.filter(|name| !name.is_empty()).unwrap_or("-")
-    }
-}
-
-/// What a worker used, and how efficiently.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub(crate) struct WorkerSpent {
-    pub worker_id: String,
-    pub call_count: u64,
-    pub total_tokens: u64,
-    pub total_cost_usd: Option<MicroUsd>,
-    #[serde(default)]
-    pub efficiency_score: Option<f64>,
-    #[serde(default)]
-    pub tier: Option<String>,
-}
-
-/// How a model performed.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub(crate) struct ModelServed {
-    pub model: String,
-    #[serde(default)]
-    pub avg_latency_ms: Option<f64>,
-    #[serde(default)]
-    pub cache_hit_rate: Option<f64>,
+/// The day or the model that was used.
+pub(crate) fn name_of(group: &UsageGroup) -> String {
+    let model = group.model.clone().filter(|name| !name.is_empty());
+    group.day.map(|day| day.to_string()).or(model).unwrap_or_else(|| "-".to_owned())
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Usage {
-    pub days: Vec<Spent>,
-    pub models: Vec<Spent>,
-    pub total: Spent,
-    pub workers: List<WorkerSpent>,
-    pub served: List<ModelServed>,
+    pub days: Vec<UsageGroup>,
+    pub models: Vec<UsageGroup>,
+    pub total: UsageSum,
+    pub workers: List<WorkerEfficiency>,
+    pub served: List<ModelPerformance>,
 }
 
-/// A file that an attempt changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Changed {
-    pub added: u64,
-    pub removed: u64,
+/// What workers can be started with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Means {
+    pub launchers: Vec<LauncherFile>,
+    pub defined: WorkerDefinitions,
 }
 
 /// A list of the server.
@@ -160,11 +92,11 @@ impl<T> List<T> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Data {
     pub projects: List<Project>,
-    pub attempts: List<Attempt>,
+    pub attempts: List<ListedAttempt>,
     pub tasks: List<TaskSummary>,
-    pub questions: List<Question>,
+    pub questions: List<PendingApproval>,
     pub beads: List<Bead>,
-    pub workers: List<Worker>,
+    pub workers: List<ListedWorker>,
     pub alerts: List<Alert>,
     pub routing: List<Routing>,
     pub usage: Usage,
@@ -177,24 +109,24 @@ impl Data {
         found.map_or("", |project| project.name.as_str())
     }
 
-    pub(crate) fn worker(&self, id: &str) -> Option<&Worker> {
-        self.workers.rows().iter().find(|worker| worker.id() == id)
+    pub(crate) fn worker(&self, id: &WorkerId) -> Option<&ListedWorker> {
+        self.workers.rows().iter().find(|listed| listed.worker.id == *id)
     }
 
     /// A worker's work, with the title if it is a known bead.
     pub(crate) fn work_of(&self, worker: &Worker) -> String {
-        let work = worker.facts.task();
-        match self.beads.rows().iter().find(|bead| bead.id == work) {
-            Some(bead) => format!("{work}: {}", bead.title),
+        let work = worker.task();
+        match self.beads.rows().iter().find(|bead| bead.facts.id == work) {
+            Some(bead) => format!("{work}: {}", bead.title()),
             None => work,
         }
     }
 
     /// Bead ids are unique only within a project.
-    pub(crate) fn bead(&self, id: &str, project: Option<ProjectId>) -> Option<&Bead> {
-        self.beads.rows().iter().find(|bead| bead.id == id && bead.project == project)
+    pub(crate) fn bead(&self, id: &str, project: ProjectId) -> Option<&Bead> {
+        self.beads.rows().iter().find(|bead| bead.facts.id == id && bead.project == project)
     }
 }
 
-/// Files by path.
-pub(crate) type Changes = BTreeMap<String, Changed>;
+/// Changed files by path.
+pub(crate) type Changes = BTreeMap<String, ChangedFile>;

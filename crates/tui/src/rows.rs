@@ -10,7 +10,7 @@ mod thing;
 
 use std::cmp::Ordering;
 
-use crate::model::{Data, List};
+use crate::model::{Data, List, is_live};
 use crate::state::{Grouping, State, Subject, View};
 pub(crate) use cells::Cell;
 pub(crate) use columns::Column;
@@ -81,10 +81,10 @@ fn list<'a, T>(
 fn costs(data: &Data, grouping: Grouping) -> Lists<'_> {
     let (usage, empty) = (&data.usage, "Nothing has been used yet.");
     match grouping {
-        Grouping::Day => (DAY_COSTS, usage.days.iter().map(Thing::Spent).collect(), empty),
-        Grouping::Model => (MODEL_COSTS, usage.models.iter().map(Thing::Spent).collect(), empty),
+        Grouping::Day => (DAY_COSTS, usage.days.iter().map(Thing::Usage).collect(), empty),
+        Grouping::Model => (MODEL_COSTS, usage.models.iter().map(Thing::Usage).collect(), empty),
         Grouping::Worker => {
-            list(WORKER_COSTS, &usage.workers, Thing::WorkerSpent, "No worker has used anything yet.")
+            list(WORKER_COSTS, &usage.workers, Thing::Efficiency, "No worker has used anything yet.")
         }
     }
 }
@@ -101,7 +101,7 @@ fn or_else<T>(list: &List<T>, empty: &'static str) -> &'static str {
 fn overview(data: &Data) -> Lists<'_> {
     let questions = data.questions.rows().iter().map(Thing::Question);
     let alerts = data.alerts.rows().iter().filter(|alert| is_open(alert)).map(Thing::Alert);
-    let working = data.attempts.rows().iter().filter(|attempt| attempt.is_live()).map(Thing::Attempt);
+    let working = data.attempts.rows().iter().filter(|attempt| is_live(attempt)).map(Thing::Attempt);
     let empty =
         or_else(&data.attempts, "Nothing is running and nothing waits for you. n gives an agent a task.");
     (OVERVIEW, questions.chain(alerts).chain(working).collect(), empty)

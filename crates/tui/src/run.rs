@@ -12,15 +12,16 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use crossterm::event::{Event as Input, EventStream, KeyEventKind};
-use forge_client::{Client, Error, Kind};
-use forge_types::Millis;
+use forge_client::Client;
+use forge_types::wire::WorkerPane;
+use forge_types::{AttemptId, Millis, WorkerId};
 use futures_util::StreamExt;
+use serde::de::IgnoredAny;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-use crate::fault;
 use crate::message::{Attach, Call, Effect, Message};
 use crate::state::State;
 use crate::theme::Theme;
@@ -54,8 +55,8 @@ struct Desk {
     options: Options,
     messages: mpsc::Sender<Message>,
     loader: Loader,
-    followed: watch::Sender<Option<String>>,
-    peeked: watch::Sender<Option<String>>,
+    followed: watch::Sender<Option<AttemptId>>,
+    peeked: watch::Sender<Option<WorkerId>>,
     tasks: JoinSet<()>,
 }
 
@@ -182,16 +183,16 @@ impl Desk {
 
 async fn perform(api: Client, call: Call, messages: mpsc::Sender<Message>) {
     let body = Some(&call.body).filter(|body| !body.is_null());
-    let result = api.call(call.method.clone(), &call.path, body).await;
+    let result = api.call::<IgnoredAny>(call.method.clone(), &call.path, body).await;
     if let Err(error) = &result {
-        tracing::warn!(path = %call.path, fault = %fault::words(error), "a request was refused");
+        tracing::warn!(path = %call.path, %error, "a request was refused");
     }
     // The loop that would hear it has ended.
-    let _ = messages.send(Message::Done(call, result)).await;
+    let _ = messages.send(Message::Done(call, result.map(|_| ()))).await;
 }
 
 /// Reads the screen of the viewed worker repeatedly.
-async fn peek(api: Client, mut wanted: watch::Receiver<Option<String>>, messages: mpsc::Sender<Message>) {
+async fn peek(api: Client, mut wanted: watch::Receiver<Option<WorkerId>>, messages: mpsc::Sender<Message>) {
     loop {
         let Some(worker) = wanted.borrow_and_update().clone() else {
             if wanted.changed().await.is_err() {
@@ -199,18 +200,12 @@ async fn peek(api: Client, mut wanted: watch::Receiver<Option<String>>, messages
             }
             continue;
         };
-        let screen = api.get::<serde_json::Value>(&format!("/api/workers/{worker}/peek")).await;
-        let screen = screen.and_then(|answer| screen_of(&answer));
+        let pane = api.get::<WorkerPane>(&format!("/api/workers/{worker}/peek")).await;
+        let screen = pane.map(|pane| pane.text);
         if messages.send(Message::Peeked { worker, screen }).await.is_err() {
             return;
         }
         // Switches to another worker without a pause.
         let _ = tokio::time::timeout(PEEK_PAUSE, wanted.changed()).await;
     }
-}
-
-/// A text, or an object that has it.
-fn screen_of(answer: &serde_json::Value) -> Result<String, Error> {
-    let text = answer.as_str().or(answer["text"].as_str()).or(answer["screen"].as_str());
-    text.map(str::to_owned).ok_or_else(|| Error::new(Kind::Unexpected, "unexpected answer: no screen"))
 }

@@ -2,8 +2,8 @@
 //!
 //! Invariant: only `update` changes the state; drawing reads it.
 
-use forge_types::{Millis, ProjectId};
-use serde_json::Value;
+use forge_client::Error;
+use forge_types::{AlertId, ApprovalId, AttemptId, Millis, ProjectId, RoutingId, TaskId, WorkerId};
 
 use crate::bell::Bell;
 use crate::field::Field;
@@ -63,14 +63,18 @@ impl View {
 /// What a row is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
-    Question(String),
-    Attempt(String),
-    Task(String),
-    Bead { project: Option<ProjectId>, id: String },
-    Worker(String),
+    Question(ApprovalId),
+    Attempt(AttemptId),
+    Task(TaskId),
+    Bead {
+        project: ProjectId,
+        id: String,
+    },
+    Worker(WorkerId),
+    /// A day, a model or a worker.
     Spent(String),
-    Routing(String),
-    Alert(String),
+    Routing(RoutingId),
+    Alert(AlertId),
 }
 
 /// Selection, filter and order of a list.
@@ -101,6 +105,8 @@ pub(crate) enum Link {
 pub(crate) struct Notice {
     pub is_bad: bool,
     pub text: String,
+    /// What to do about it.
+    pub hint: Option<String>,
 }
 
 /// What covers the view and receives the keys.
@@ -125,8 +131,8 @@ pub(crate) enum Overlay {
     },
     Form(Form),
     Peek {
-        worker: String,
-        text: Option<String>,
+        worker: WorkerId,
+        text: Option<Result<String, Error>>,
     },
 }
 
@@ -134,10 +140,10 @@ pub(crate) enum Overlay {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Purpose {
     Filter,
-    FollowUp { attempt: String },
-    Deny { question: String },
-    Send { worker: String },
-    Close { project: Option<ProjectId>, bead: String },
+    FollowUp { attempt: AttemptId },
+    Deny { question: ApprovalId },
+    Send { worker: WorkerId },
+    Close { project: ProjectId, bead: String },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -150,17 +156,48 @@ pub(crate) struct Form {
     pub complaint: Option<String>,
 }
 
+impl Form {
+    /// What was typed or chosen; none if that is empty.
+    pub(crate) fn given(&self, slot: Slot) -> Option<&str> {
+        let input = self.fields.iter().find(|input| input.slot == slot)?;
+        Some(input.field.text().trim()).filter(|text| !text.is_empty())
+    }
+
+    /// Says what is wrong, and goes to the field where it is.
+    pub(crate) fn reject(&mut self, slot: Slot, why: impl ToString) {
+        self.complaint = Some(why.to_string());
+        self.focus = self.fields.iter().position(|input| input.slot == slot).unwrap_or(self.focus);
+    }
+}
+
+/// What a line of a form is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    Project,
+    Title,
+    Description,
+    Agent,
+    Kind,
+    Urgency,
+    WaitsFor,
+    Definition,
+    Id,
+    Launcher,
+    Model,
+    Tier,
+    Workspace,
+    Bead,
+}
+
 /// One line of a form.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Input {
-    /// The key in the request.
-    pub key: &'static str,
+    pub slot: Slot,
     pub label: &'static str,
     pub hint: &'static str,
     pub required: bool,
     pub field: Field,
-    /// Choices, each with the name that is shown.
-    pub choices: Vec<(String, Value)>,
+    pub choices: Vec<String>,
     /// Any text is allowed; the choices are suggestions.
     pub is_free: bool,
 }
@@ -172,12 +209,12 @@ impl Input {
         if count == 0 {
             return;
         }
-        let at = match self.choices.iter().position(|(name, _)| name == text) {
+        let at = match self.choices.iter().position(|name| name == text) {
             Some(at) if is_next => (at + 1) % count,
             Some(at) => (at + count - 1) % count,
-            None => self.choices.iter().position(|(name, _)| name.contains(text)).unwrap_or(0),
+            None => self.choices.iter().position(|name| name.contains(text)).unwrap_or(0),
         };
-        self.field = Field::new(&self.choices[at].0);
+        self.field = Field::new(&self.choices[at]);
     }
 }
 
@@ -188,7 +225,7 @@ pub(crate) enum Makes {
     Worker,
     Bead,
     /// Another bead for this worker.
-    Reassign(String),
+    Reassign(WorkerId),
 }
 
 /// What costs are grouped by.
@@ -256,10 +293,16 @@ impl State {
     }
 
     pub(crate) fn say(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { is_bad: false, text: text.into() });
+        self.notice = Some(Notice { is_bad: false, text: text.into(), hint: None });
     }
 
     pub(crate) fn complain(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { is_bad: true, text: text.into() });
+        self.notice = Some(Notice { is_bad: true, text: text.into(), hint: None });
+    }
+
+    /// Shows an error; its message comes after the words of `about`.
+    pub(crate) fn complain_of(&mut self, about: &str, error: Error) {
+        let text = format!("{about}{}", error.message);
+        self.notice = Some(Notice { is_bad: true, text, hint: error.hint });
     }
 }

@@ -5,13 +5,14 @@ mod key;
 mod news;
 
 use forge_client::{Error, Kind};
+use forge_types::{AttemptId, WorkerId};
 
 use crate::draw::row_width;
 use crate::message::{Call, Effect, LogNews, Message, Outcome, Topic};
 use crate::model::List;
 use crate::rows::{Thing, detail, table};
 use crate::state::{Link, Overlay, State, Subject, View};
-use crate::{fault, figures, text::clean};
+use crate::{figures, text::clean};
 
 pub(crate) fn update(state: &mut State, message: Message) -> Outcome {
     let mut outcome = match message {
@@ -30,7 +31,7 @@ pub(crate) fn update(state: &mut State, message: Message) -> Outcome {
             let effects = Topic::ALL.map(Effect::Load).into();
             // The log may have grown in the meantime.
             let outcome = Outcome { effects, redraw: true };
-            match state.log.attempt.clone() {
+            match state.log.attempt {
                 Some(attempt) => outcome.with(Effect::Follow(Some(attempt))),
                 None => outcome,
             }
@@ -43,8 +44,13 @@ pub(crate) fn update(state: &mut State, message: Message) -> Outcome {
         }
         Message::Event(event) => news::take(state, event),
         Message::Loaded(loaded) => news::put(state, *loaded),
-        Message::Failed(topic, fault) => failed(state, topic, fault),
-        Message::Log(news) => take_log(state, news),
+        Message::Failed(topic, error) => failed(state, topic, error),
+        Message::LeftOut(topic, count) => {
+            let items = figures::count(count, "item");
+            state.complain(format!("{topic:?}: left out {items} that only a newer Forge can show"));
+            Outcome::redraw()
+        }
+        Message::Log(attempt, news) => take_log(state, attempt, news),
         Message::Done(call, result) => done(state, call, result),
         Message::Peeked { worker, screen } => peeked(state, &worker, screen),
         Message::Returned(result) => {
@@ -90,7 +96,7 @@ fn follow_selection(state: &mut State) -> Option<Effect> {
     if state.log.attempt == wanted {
         return None;
     }
-    state.log.turn_to(wanted.clone());
+    state.log.turn_to(wanted);
     Some(Effect::Follow(wanted))
 }
 
@@ -104,31 +110,24 @@ fn failed(state: &mut State, topic: Topic, error: Error) -> Outcome {
         (Topic::Routing, Kind::NotServed) => state.data.routing = List::NotServed,
         // Everything can be typed.
         (Topic::Means, Kind::NotServed) => return Outcome::nothing(),
-        (topic, _) => state.complain(format!("{topic:?} cannot be read: {}", fault::words(&error))),
+        (topic, _) => state.complain_of(&format!("{topic:?} cannot be read: "), error),
     }
     Outcome::redraw()
 }
 
-fn take_log(state: &mut State, news: LogNews) -> Outcome {
-    let of = match &news {
-        LogNews::Begun { attempt, .. }
-        | LogNews::Entries { attempt, .. }
-        | LogNews::Ended { attempt }
-        | LogNews::Changes { attempt, .. }
-        | LogNews::Failed { attempt, .. } => attempt,
-    };
+fn take_log(state: &mut State, attempt: AttemptId, news: LogNews) -> Outcome {
     // It was on its way when another attempt was selected.
-    if state.log.attempt.as_ref() != Some(of) {
+    if state.log.attempt != Some(attempt) {
         return Outcome::nothing();
     }
     let (width, log) = (row_width(state.size.0), &mut state.log);
     match news {
-        LogNews::Begun { run, .. } => log.begin(run),
-        LogNews::Entries { entries, .. } => {
+        LogNews::Begun(run) => log.begin(run),
+        LogNews::Entries(entries) => {
             entries.into_iter().for_each(|(place, entry)| log.put(place, entry, width));
         }
-        LogNews::Ended { .. } => log.ended = true,
-        LogNews::Changes { files, .. } => {
+        LogNews::Ended => log.ended = true,
+        LogNews::Changes(files) => {
             for (path, change) in files {
                 match change {
                     Some(change) => log.changes.insert(path, change),
@@ -136,33 +135,30 @@ fn take_log(state: &mut State, news: LogNews) -> Outcome {
                 };
             }
         }
-        LogNews::Failed { why, .. } => log.failure = Some(why),
+        LogNews::Failed(error) => log.failure = Some(error),
     }
     if state.view == View::Attempts { Outcome::redraw() } else { Outcome::nothing() }
 }
 
-fn done(state: &mut State, call: Call, result: Result<serde_json::Value, Error>) -> Outcome {
+fn done(state: &mut State, call: Call, result: Result<(), Error>) -> Outcome {
     state.pending = state.pending.saturating_sub(1);
     match result {
-        Ok(_) => state.say(call.done),
-        Err(error) => state.complain(fault::words(&error)),
+        Ok(()) => state.say(call.done),
+        Err(error) => state.complain_of("", error),
     }
     Outcome { effects: call.reload.into_iter().map(Effect::Load).collect(), redraw: true }
 }
 
-fn peeked(state: &mut State, of: &str, screen: Result<String, Error>) -> Outcome {
+fn peeked(state: &mut State, of: &WorkerId, screen: Result<String, Error>) -> Outcome {
     let Some(Overlay::Peek { worker, text }) = &mut state.overlay else { return Outcome::nothing() };
     if worker != of {
         return Outcome::nothing();
     }
-    let new = match screen {
-        Ok(screen) => clean(&screen),
-        Err(error) => fault::words(&error),
-    };
-    if text.as_ref() == Some(&new) {
+    let new = Some(screen.map(|screen| clean(&screen)));
+    if *text == new {
         return Outcome::nothing();
     }
-    *text = Some(new);
+    *text = new;
     Outcome::redraw()
 }
 

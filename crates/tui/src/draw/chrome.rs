@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::figures;
 use crate::keys::{Command, Place, TABLE};
 use crate::rows::is_open;
-use crate::state::{Link, State, View};
+use crate::state::{Link, Overlay, State, View};
 use crate::text::{beginning, clean};
 use crate::theme::Tone;
 
@@ -52,14 +52,26 @@ pub(crate) fn header(state: &State, frame: &mut Frame, area: Rect) {
     }
 }
 
+/// A notice and the keys; a hint has a row of its own.
+pub(crate) fn footer_rows(state: &State) -> u16 {
+    let has_hint = state.notice.as_ref().is_some_and(|notice| notice.hint.is_some());
+    // A line that is typed covers the notice.
+    let is_covered = matches!(state.overlay, Some(Overlay::Ask { .. }));
+    if has_hint && !is_covered { 3 } else { 2 }
+}
+
 pub(crate) fn footer(state: &State, frame: &mut Frame, area: Rect) {
     let theme = state.theme;
     let above = Rect { height: 1, ..area };
     if let Some(notice) = &state.notice {
         let (tone, mark) = if notice.is_bad { (Tone::Bad, " ! ") } else { (Tone::Good, " ") };
-        let text = format!("{mark}{}", clean(&notice.text).replace('\n', " "));
-        let text = beginning(&text, usize::from(area.width));
-        frame.render_widget(Line::styled(text, theme.style(tone)), above);
+        let message = (tone, format!("{mark}{}", notice.text));
+        let hint = notice.hint.as_ref().map(|hint| (Tone::Plain, format!("   hint: {hint}")));
+        for ((tone, text), y) in std::iter::once(message).chain(hint).zip(area.y..area.bottom() - 1) {
+            let text = clean(&text).replace('\n', " ");
+            let line = Line::styled(beginning(&text, usize::from(area.width)), theme.style(tone));
+            frame.render_widget(line, Rect { y, ..above });
+        }
     } else if state.pending > 0 {
         frame.render_widget(Line::styled(" waiting for the server …", theme.style(Tone::Dim)), above);
     }
@@ -85,5 +97,5 @@ pub(crate) fn footer(state: &State, frame: &mut Frame, area: Rect) {
         spans.push(Span::styled(format!(" {key}"), theme.style(Tone::Accent)));
         spans.push(Span::styled(format!(" {name} "), theme.style(Tone::Dim)));
     }
-    frame.render_widget(Line::from(spans), Rect { y: area.y + 1, height: 1, ..area });
+    frame.render_widget(Line::from(spans), Rect { y: area.bottom() - 1, height: 1, ..area });
 }

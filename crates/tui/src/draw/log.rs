@@ -5,9 +5,11 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::error_lines;
 use super::grid::fit;
 use crate::figures;
 use crate::log::Log;
+use crate::model::short;
 use crate::state::State;
 use crate::text;
 use crate::theme::{Theme, Tone};
@@ -42,10 +44,7 @@ pub(crate) fn draw(state: &State, frame: &mut Frame, area: Rect) {
 
 fn title(state: &State, frame: &mut Frame, area: Rect) {
     let (log, theme) = (&state.log, state.theme);
-    if log.attempt.is_none() {
-        return;
-    }
-    let id = log.attempt.as_deref().map_or("", |id| id.get(..8).unwrap_or(id));
+    let Some(id) = log.attempt.map(short) else { return };
     let stands = match (&log.run, log.ended) {
         _ if !log.begun => String::new(),
         (None, _) => "no agent has run yet".to_owned(),
@@ -59,8 +58,8 @@ fn title(state: &State, frame: &mut Frame, area: Rect) {
     let sum = match log.changes.len() {
         0 => String::new(),
         files => {
-            let added: u64 = log.changes.values().map(|change| change.added).sum();
-            let removed: u64 = log.changes.values().map(|change| change.removed).sum();
+            let added: u64 = log.changes.values().filter_map(|file| file.additions).sum();
+            let removed: u64 = log.changes.values().filter_map(|file| file.deletions).sum();
             format!(", {} +{added} -{removed}", figures::count(files, "file"))
         }
     };
@@ -72,12 +71,14 @@ fn title(state: &State, frame: &mut Frame, area: Rect) {
 
 fn entries(state: &State, frame: &mut Frame, area: Rect) {
     let (log, theme) = (&state.log, state.theme);
-    let say = |frame: &mut Frame, tone, text: &str| {
-        let line = Line::styled(fit(&format!(" {text}"), usize::from(area.width)), theme.style(tone));
-        frame.render_widget(line, Rect { height: 1.min(area.height), ..area });
+    let say = |frame: &mut Frame, tone, lines: &[String]| {
+        for (line, y) in lines.iter().zip(area.y..area.bottom()) {
+            let line = Line::styled(fit(&format!(" {line}"), usize::from(area.width)), theme.style(tone));
+            frame.render_widget(line, Rect { y, height: 1, ..area });
+        }
     };
-    if let Some(why) = &log.failure {
-        return say(frame, Tone::Bad, why);
+    if let Some(error) = &log.failure {
+        return say(frame, Tone::Bad, &error_lines(error));
     }
     let (width, height) = (usize::from(area.width).saturating_sub(2).max(1), usize::from(area.height));
     // From the end upwards until the screen is full.
@@ -90,11 +91,8 @@ fn entries(state: &State, frame: &mut Frame, area: Rect) {
         }
     }
     if rows.is_empty() && log.attempt.is_some() {
-        return say(
-            frame,
-            Tone::Dim,
-            if log.ended { "The agent wrote nothing." } else { "waiting for the log …" },
-        );
+        let text = if log.ended { "The agent wrote nothing." } else { "waiting for the log …" };
+        return say(frame, Tone::Dim, &[text.to_owned()]);
     }
     let start = log.scroll.min(rows.len().saturating_sub(height));
     let seen: Vec<Line> = rows.into_iter().skip(start).take(height).collect();
@@ -129,8 +127,9 @@ fn wrap(line: &text::Line, width: usize, theme: Theme) -> Vec<Line<'static>> {
 }
 
 fn changes(log: &Log, theme: Theme, frame: &mut Frame, area: Rect, most: usize) {
-    for (at, (path, change)) in log.changes.iter().take(most.min(usize::from(area.height))).enumerate() {
-        let numbers = format!("+{} -{}", change.added, change.removed);
+    for (at, (path, file)) in log.changes.iter().take(most.min(usize::from(area.height))).enumerate() {
+        let (added, removed) = (file.additions.unwrap_or(0), file.deletions.unwrap_or(0));
+        let numbers = format!("+{added} -{removed}");
         let room = usize::from(area.width).saturating_sub(numbers.width() + 3);
         let path = text::clean(path);
         // The end of a path is more useful than its beginning.
@@ -140,8 +139,8 @@ fn changes(log: &Log, theme: Theme, frame: &mut Frame, area: Rect, most: usize) 
         }
         let spans = vec![
             Span::raw(" "),
-            Span::styled(format!("+{}", change.added), theme.style(Tone::Good)),
-            Span::styled(format!(" -{} ", change.removed), theme.style(Tone::Bad)),
+            Span::styled(format!("+{added}"), theme.style(Tone::Good)),
+            Span::styled(format!(" -{removed} "), theme.style(Tone::Bad)),
             Span::raw(path.to_owned()),
         ];
         frame.render_widget(Line::from(spans), Rect { y: area.y + at as u16, height: 1, ..area });

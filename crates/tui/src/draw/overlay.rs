@@ -6,8 +6,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear};
 use unicode_width::UnicodeWidthStr;
 
-use super::fold;
 use super::grid::fit;
+use super::{error_lines, fold};
 use crate::field::Field;
 use crate::keys::{self, TABLE};
 use crate::state::{Form, Overlay, State};
@@ -63,7 +63,11 @@ pub(crate) fn draw(state: &State, frame: &mut Frame, area: Rect, bottom: Rect) {
         }
         Some(Overlay::Form(form)) => draw_form(state, frame, area, form),
         Some(Overlay::Peek { worker, text }) => {
-            let text = text.as_deref().unwrap_or("reading its screen …");
+            let text = match text {
+                None => "reading its screen …",
+                Some(Ok(screen)) => screen,
+                Some(Err(error)) => &error_lines(error).join("\n"),
+            };
             let rows = usize::from(area.height.saturating_sub(4));
             let all: Vec<&str> = text.trim_end().lines().collect();
             // The end of the screen is the interesting part.
@@ -139,8 +143,8 @@ fn draw_form(state: &State, frame: &mut Frame, area: Rect, form: &Form) {
         None => Line::default(),
     });
     let focused = &form.fields[form.focus];
-    let names: Vec<&str> = focused.choices.iter().map(|(name, _)| name.as_str()).collect();
-    let names = names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join(", ");
+    let names = focused.choices.iter().map(String::as_str).filter(|name| !name.is_empty());
+    let names = names.collect::<Vec<_>>().join(", ");
     let choices = if names.is_empty() { String::new() } else { format!("Ctrl-N: {names}") };
     let width = 74;
     lines.push(Line::styled(fit(&choices, width - 4), theme.style(Tone::Dim)));

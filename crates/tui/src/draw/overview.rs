@@ -1,6 +1,6 @@
 //! The overview's figures, and the sum below the costs.
 
-use forge_types::{AttemptStatus, HealthLevel, MicroUsd, TaskStatus};
+use forge_types::{AttemptStatus, Day, HealthLevel, MicroUsd, TaskStatus};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -75,8 +75,8 @@ fn unread<T: PartialEq>(head: &'static str, list: &List<T>) -> Figures {
 fn workers(state: &State) -> Figures {
     let List::Read(workers) = &state.data.workers else { return unread("Workers", &state.data.workers) };
     let ours = workers.iter().filter(|worker| worker.managed);
-    let count = |level| ours.clone().filter(|worker| worker.facts.fares() == Some(level)).count();
-    let over = ours.clone().filter(|worker| worker.facts.fares().is_none()).count();
+    let count = |level| ours.clone().filter(|worker| worker.worker.fares() == Some(level)).count();
+    let over = ours.clone().filter(|worker| worker.worker.fares().is_none()).count();
     let bad = count(HealthLevel::Critical) + count(HealthLevel::Failed);
     let parts = vec![
         some(Tone::Good, count(HealthLevel::Healthy), "healthy"),
@@ -89,14 +89,13 @@ fn workers(state: &State) -> Figures {
 }
 
 fn usd(cost: Option<MicroUsd>) -> String {
-    cost.map_or_else(|| "-".to_owned(), |cost| figures::money(cost.0 as f64 / 1e6))
+    cost.map_or_else(|| "-".to_owned(), |cost| figures::money(cost.usd()))
 }
 
 fn money(state: &State) -> Figures {
     let usage = &state.data.usage;
-    let today = forge_types::Day::of(state.now).to_string();
-    let today = usage.days.iter().find(|spent| spent.day.as_deref() == Some(today.as_str()));
-    let today = today.and_then(|spent| spent.cost_usd);
+    let today = Some(Day::of(state.now));
+    let today = usage.days.iter().find(|group| group.day == today).and_then(|group| group.sum.cost_usd);
     let parts = vec![
         (Tone::Plain, format!("{} today", usd(today))),
         (Tone::Plain, format!("{} in all", usd(usage.total.cost_usd))),
@@ -107,15 +106,16 @@ fn money(state: &State) -> Figures {
 
 pub(crate) fn total(state: &State, frame: &mut Frame, area: Rect) {
     let total = &state.data.usage.total;
+    let tokens = |count: i64| figures::tokens(count.unsigned_abs());
     let mut text = format!(
         " total {}   {} runs   {} in   {} out",
         usd(total.cost_usd),
         total.runs,
-        figures::tokens(total.input_tokens),
-        figures::tokens(total.output_tokens),
+        tokens(total.input_tokens),
+        tokens(total.output_tokens),
     );
     if total.unpriced_tokens > 0 {
-        text += &format!("   {} tokens without a price", figures::tokens(total.unpriced_tokens));
+        text += &format!("   {} tokens without a price", tokens(total.unpriced_tokens));
     }
     frame.render_widget(Line::styled(text, state.theme.style(Tone::Strong)), area);
 }

@@ -1,11 +1,12 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use forge_client::Kind;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Color;
 
 use super::*;
 use crate::fixture::{RUNNING, busy, empty, fill_log};
-use crate::message::Message;
+use crate::message::{LogNews, Message, Topic};
 use crate::theme::Theme;
 use crate::update::update;
 
@@ -142,7 +143,7 @@ fn the_selected_row_is_in_sight_however_long_the_list_is() {
     let one = state.data.workers.rows()[0].clone();
     let many = (0..500).map(|at| {
         let mut worker = one.clone();
-        worker.facts.id = format!("w-{at:03}").parse().expect("an id");
+        worker.worker.id = format!("w-{at:03}").parse().expect("an id");
         worker
     });
     state.data.workers = crate::model::List::Read(many.collect());
@@ -181,4 +182,28 @@ fn workers_have_emoji_where_the_terminal_draws_them_and_columns_stay_aligned() {
     for sign in ["❌", "✅", "⏸️"] {
         assert!(text.contains(sign), "{sign} is missing:\n{text}");
     }
+}
+
+#[test]
+fn a_hint_has_a_row_of_its_own_below_the_error() {
+    let error = Error::new(Kind::Refused, "a.rs has uncommitted changes").hint("commit or stash them");
+    let shows = |state: &State| {
+        let shown = screen(state, (80, 24)).to_string();
+        let row = |text: &str| shown.lines().position(|line| line.contains(text));
+        let (message, hint) = (row("a.rs has uncommitted changes"), row("hint: commit or stash them"));
+        assert!(message.is_some() && hint == message.map(|row| row + 1), "{shown}");
+    };
+    let mut state = busy();
+    update(&mut state, Message::Failed(Topic::Projects, error.clone()));
+    shows(&state);
+    let keys = |state: &State| screen(state, (80, 24)).to_string().lines().last().map(str::to_owned);
+    assert_eq!(keys(&state), keys(&busy()), "the keys stay in the last row");
+    let mut state = busy();
+    press(&mut state, "5p");
+    update(&mut state, Message::Peeked { worker: "opus-1".parse().unwrap(), screen: Err(error.clone()) });
+    shows(&state);
+    let mut state = busy();
+    press(&mut state, "2");
+    update(&mut state, Message::Log(RUNNING.parse().unwrap(), LogNews::Failed(error)));
+    shows(&state);
 }

@@ -2,12 +2,16 @@
 //!
 //! Invariant: every state has a mark and a word besides its tone, and untrusted text is cleaned.
 
-use forge_types::{AttemptStatus, MicroUsd, Millis, TaskStatus, TaskSummary};
+use forge_types::wire::PendingApproval;
+use forge_types::{
+    AttemptStatus, ListedAttempt, MicroUsd, Millis, ModelPerformance, TaskStatus, TaskSummary, UsageGroup,
+    WorkerEfficiency, WorkerTier,
+};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::figures;
-use crate::model::{Attempt, Data, ModelServed, Question, Spent, WorkerSpent};
+use crate::model::{Data, name_of, short};
 use crate::text::clean;
 use crate::theme::Tone;
 
@@ -38,17 +42,13 @@ pub(crate) fn nothing() -> Cell {
 
 pub(crate) fn money(cost: Option<MicroUsd>) -> Cell {
     match cost {
-        Some(cost) => number(Tone::Plain, figures::money(cost.0 as f64 / 1e6), cost.0 as f64),
+        Some(cost) => number(Tone::Plain, figures::money(cost.usd()), cost.usd()),
         None => nothing(),
     }
 }
 
-fn count(count: u64) -> Cell {
-    number(Tone::Plain, figures::tokens(count), count as f64)
-}
-
-fn short(id: &str) -> &str {
-    id.get(..8).unwrap_or(id)
+fn count(count: i64) -> Cell {
+    number(Tone::Plain, figures::tokens(count.unsigned_abs()), count as f64)
 }
 
 /// The wire name of a fieldless variant.
@@ -69,54 +69,48 @@ fn mark(status: AttemptStatus) -> (Tone, &'static str) {
     }
 }
 
-fn is_asking(attempt: &str, data: &Data) -> bool {
-    data.questions.rows().iter().any(|question| question.attempt.as_deref() == Some(attempt))
-}
-
 /// Its state, or that its agent has a question.
-fn standing(attempt: &Attempt, data: &Data) -> (Tone, &'static str, String) {
-    if is_asking(&attempt.attempt.id.to_string(), data) {
+fn standing(listed: &ListedAttempt, data: &Data) -> (Tone, &'static str, String) {
+    let attempt = &listed.attempt;
+    if data.questions.rows().iter().any(|question| question.task_attempt_id == Some(attempt.id)) {
         return (Tone::Warn, "?", "asks".to_owned());
     }
-    let (tone, mark) = mark(attempt.attempt.status);
-    (tone, mark, word(attempt.attempt.status))
+    let (tone, mark) = mark(attempt.status);
+    (tone, mark, word(attempt.status))
 }
 
-pub(crate) fn question_row(question: &Question, now: Millis) -> Vec<Cell> {
-    let of = question.attempt.as_deref().map_or("", short);
+pub(crate) fn question_row(question: &PendingApproval, now: Millis) -> Vec<Cell> {
     vec![
         cell(Tone::Warn, "?"),
         cell(Tone::Warn, "asks"),
-        cell(Tone::Plain, of),
+        cell(Tone::Plain, question.task_attempt_id.map(short).unwrap_or_default()),
         age(question.created_at, now),
         cell(Tone::Strong, question.wish()),
     ]
 }
 
-pub(crate) fn attempt_line(attempt: &Attempt, data: &Data, now: Millis) -> Vec<Cell> {
-    let (tone, mark, word) = standing(attempt, data);
-    let id = attempt.attempt.id.to_string();
-    let project = data.project_name(attempt.attempt.project_id);
-    let title = match project {
-        "" => attempt.task_title.clone(),
-        name => format!("{name}: {}", attempt.task_title),
+pub(crate) fn attempt_line(listed: &ListedAttempt, data: &Data, now: Millis) -> Vec<Cell> {
+    let (tone, mark, word) = standing(listed, data);
+    let ListedAttempt { attempt, task_title } = listed;
+    let title = match data.project_name(attempt.project_id) {
+        "" => task_title.clone(),
+        name => format!("{name}: {task_title}"),
     };
     vec![
         cell(tone, mark),
         cell(tone, word),
-        cell(Tone::Plain, short(&id)),
-        age(attempt.attempt.created_at, now),
+        cell(Tone::Plain, short(attempt.id)),
+        age(attempt.created_at, now),
         cell(Tone::Plain, title),
     ]
 }
 
-pub(crate) fn attempt_row(attempt: &Attempt, data: &Data, now: Millis) -> Vec<Cell> {
-    let (tone, mark, word) = standing(attempt, data);
-    let Attempt { attempt, task_title } = attempt;
-    let id = attempt.id.to_string();
+pub(crate) fn attempt_row(listed: &ListedAttempt, data: &Data, now: Millis) -> Vec<Cell> {
+    let (tone, mark, word) = standing(listed, data);
+    let ListedAttempt { attempt, task_title } = listed;
     vec![
         cell(tone, mark),
-        cell(Tone::Strong, short(&id)),
+        cell(Tone::Strong, short(attempt.id)),
         cell(tone, word),
         cell(Tone::Plain, &attempt.executor),
         age(attempt.created_at, now),
@@ -135,10 +129,9 @@ pub(crate) fn task_row(summary: &TaskSummary, data: &Data, now: Millis) -> Vec<C
         TaskStatus::Done => (Tone::Good, "+"),
         TaskStatus::Cancelled | TaskStatus::Archived => (Tone::Dim, "x"),
     };
-    let id = task.id.to_string();
     vec![
         cell(tone, mark),
-        cell(Tone::Strong, short(&id)),
+        cell(Tone::Strong, short(task.id)),
         cell(tone, task.status.as_str()),
         number(Tone::Plain, summary.attempt_count.to_string(), summary.attempt_count as f64),
         cell(Tone::Plain, data.project_name(task.project_id)),
@@ -147,23 +140,24 @@ pub(crate) fn task_row(summary: &TaskSummary, data: &Data, now: Millis) -> Vec<C
     ]
 }
 
-pub(crate) fn spent_row(spent: &Spent) -> Vec<Cell> {
+pub(crate) fn usage_row(group: &UsageGroup) -> Vec<Cell> {
+    let sum = &group.sum;
     vec![
-        cell(Tone::Strong, spent.name()),
-        count(spent.runs),
-        count(spent.input_tokens),
-        count(spent.cache_read_tokens + spent.cache_write_tokens),
-        count(spent.output_tokens),
-        money(spent.cost_usd),
+        cell(Tone::Strong, name_of(group)),
+        count(sum.runs),
+        count(sum.input_tokens),
+        count(sum.cache_read_tokens + sum.cache_write_tokens),
+        count(sum.output_tokens),
+        money(sum.cost_usd),
     ]
 }
 
 /// With the model's performance, where the server reports it.
-pub(crate) fn model_spent_row(spent: &Spent, served: &[ModelServed]) -> Vec<Cell> {
-    let served = served.iter().find(|one| Some(one.model.as_str()) == spent.model.as_deref());
+pub(crate) fn model_usage_row(group: &UsageGroup, served: &[ModelPerformance]) -> Vec<Cell> {
+    let served = served.iter().find(|one| Some(&one.model) == group.model.as_ref());
     let share = served.and_then(|one| one.cache_hit_rate);
     let latency = served.and_then(|one| one.avg_latency_ms);
-    let mut row = spent_row(spent);
+    let mut row = usage_row(group);
     row.extend([
         share.map_or_else(nothing, |share| number(Tone::Plain, format!("{:.0} %", share * 100.0), share)),
         latency.map_or_else(nothing, |ms| number(Tone::Plain, format!("{:.1} s", ms / 1000.0), ms)),
@@ -171,14 +165,14 @@ pub(crate) fn model_spent_row(spent: &Spent, served: &[ModelServed]) -> Vec<Cell
     row
 }
 
-pub(crate) fn worker_spent_row(spent: &WorkerSpent) -> Vec<Cell> {
-    let gain = spent.efficiency_score;
+pub(crate) fn efficiency_row(worker: &WorkerEfficiency) -> Vec<Cell> {
+    let gain = worker.efficiency_score;
     vec![
-        cell(Tone::Strong, &spent.worker_id),
-        cell(Tone::Plain, spent.tier.as_deref().unwrap_or_default()),
-        count(spent.call_count),
-        count(spent.total_tokens),
-        money(spent.total_cost_usd),
+        cell(Tone::Strong, worker.worker_id.as_str()),
+        cell(Tone::Plain, worker.tier.map_or("", WorkerTier::as_str)),
+        count(worker.call_count),
+        count(worker.total_tokens),
+        money(Some(worker.total_cost_usd)),
         gain.map_or_else(nothing, |gain| number(Tone::Plain, figures::tokens(gain as u64), gain)),
     ]
 }

@@ -1,9 +1,10 @@
 //! Rows for beads, workers, routing decisions and alerts.
 
+use forge_types::wire::ListedWorker;
 use forge_types::{Alert, HealthLevel, Millis, Outcome, Routing, Severity, WorkerPhase};
 
 use super::cells::{Cell, age, cell, money, nothing, number, word};
-use crate::model::{Bead, Data, Section, Worker};
+use crate::model::{Bead, Data, Section};
 use crate::state::State;
 use crate::theme::Tone;
 
@@ -19,18 +20,17 @@ pub(crate) fn bead_tone(bead: &Bead) -> (Tone, &'static str) {
 
 pub(crate) fn bead_row(bead: &Bead, data: &Data, now: Millis) -> Vec<Cell> {
     let (tone, mark) = bead_tone(bead);
-    let project = bead.project.map_or("", |id| data.project_name(id));
     let urgency = bead.urgency();
     vec![
         cell(tone, mark),
-        cell(Tone::Strong, &bead.id),
+        cell(Tone::Strong, &bead.facts.id),
         number(if urgency < 2 { Tone::Warn } else { Tone::Plain }, format!("P{urgency}"), urgency as f64),
         cell(tone, bead.word()),
-        cell(Tone::Plain, bead.issue_type.as_deref().unwrap_or("task")),
+        cell(Tone::Plain, bead.kind()),
         cell(Tone::Plain, bead.holder().unwrap_or_default()),
         bead.updated_at.map_or_else(nothing, |at| age(at, now)),
-        cell(Tone::Dim, project),
-        cell(Tone::Plain, &bead.title),
+        cell(Tone::Dim, data.project_name(bead.project)),
+        cell(Tone::Plain, bead.title()),
     ]
 }
 
@@ -53,9 +53,9 @@ fn health_tone(level: HealthLevel) -> Tone {
 }
 
 /// Level and findings; empty for a worker that Forge does not manage, or that ended normally.
-pub(crate) fn health_words(worker: &Worker) -> Option<(Tone, String)> {
-    let level = worker.facts.fares().filter(|_| worker.managed)?;
-    let findings: Vec<String> = worker.facts.health.findings.iter().map(word).collect();
+pub(crate) fn health_words(listed: &ListedWorker) -> Option<(Tone, String)> {
+    let level = listed.worker.fares().filter(|_| listed.managed)?;
+    let findings: Vec<String> = listed.worker.health.findings.iter().map(word).collect();
     let words = match findings.is_empty() {
         true => word(level),
         false => format!("{}: {}", word(level), findings.join(", ")),
@@ -64,28 +64,28 @@ pub(crate) fn health_words(worker: &Worker) -> Option<(Tone, String)> {
 }
 
 /// Managed workers by phase; the others have a mark and a word of their own.
-pub(crate) fn standing(worker: &Worker) -> (Tone, &'static str, String) {
-    if !worker.managed {
+pub(crate) fn standing(listed: &ListedWorker) -> (Tone, &'static str, String) {
+    if !listed.managed {
         return (Tone::Dim, "o", "unmanaged".to_owned());
     }
-    let (tone, mark) = phase_tone(worker.facts.phase);
-    (tone, mark, word(worker.facts.phase))
+    let (tone, mark) = phase_tone(listed.worker.phase);
+    (tone, mark, word(listed.worker.phase))
 }
 
-pub(crate) fn worker_row(worker: &Worker, state: &State) -> Vec<Cell> {
+pub(crate) fn worker_row(listed: &ListedWorker, state: &State) -> Vec<Cell> {
     let State { data, now, emoji, .. } = state;
-    let (tone, mark, stands) = standing(worker);
-    let facts = &worker.facts;
-    let mark = if *emoji && worker.managed { facts.indication().emoji() } else { mark };
-    let health = health_words(worker).map_or_else(nothing, |(tone, words)| cell(tone, words));
-    let memory = facts.health.memory_mb;
+    let (tone, mark, stands) = standing(listed);
+    let worker = &listed.worker;
+    let mark = if *emoji && listed.managed { worker.indication().emoji() } else { mark };
+    let health = health_words(listed).map_or_else(nothing, |(tone, words)| cell(tone, words));
+    let memory = worker.health.memory_mb;
     vec![
         cell(tone, mark),
-        cell(Tone::Strong, worker.id()),
+        cell(Tone::Strong, worker.id.as_str()),
         cell(tone, stands),
         health,
-        cell(Tone::Plain, &facts.model),
-        cell(Tone::Plain, facts.tier.as_str()),
+        cell(Tone::Plain, &worker.model),
+        cell(Tone::Plain, worker.tier.as_str()),
         memory.map_or_else(nothing, |mb| number(Tone::Plain, mb.to_string(), mb as f64)),
         age(worker.since(), *now),
         cell(Tone::Plain, data.work_of(worker)),

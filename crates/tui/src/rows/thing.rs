@@ -1,23 +1,24 @@
 //! What a row shows. Cells are built only for rows that are visible, or to filter and sort.
 
-use forge_types::{Alert, Millis, Routing, TaskSummary};
+use forge_types::wire::{ListedWorker, PendingApproval};
+use forge_types::{Alert, ListedAttempt, Millis, Routing, TaskSummary, UsageGroup, WorkerEfficiency};
 
 use super::cells::{
-    Cell, attempt_line, attempt_row, model_spent_row, question_row, spent_row, task_row, worker_spent_row,
+    Cell, attempt_line, attempt_row, efficiency_row, model_usage_row, question_row, task_row, usage_row,
 };
 use super::fleet::{alert_line, alert_row, bead_row, routing_row, worker_row};
-use crate::model::{Attempt, Bead, Data, Question, Spent, Worker, WorkerSpent};
+use crate::model::{Bead, Data, is_kept, name_of};
 use crate::state::{State, Subject, View};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Thing<'a> {
-    Question(&'a Question),
-    Attempt(&'a Attempt),
+    Question(&'a PendingApproval),
+    Attempt(&'a ListedAttempt),
     Task(&'a TaskSummary),
     Bead(&'a Bead),
-    Worker(&'a Worker),
-    Spent(&'a Spent),
-    WorkerSpent(&'a WorkerSpent),
+    Worker(&'a ListedWorker),
+    Usage(&'a UsageGroup),
+    Efficiency(&'a WorkerEfficiency),
     Routing(&'a Routing),
     Alert(&'a Alert),
 }
@@ -25,15 +26,15 @@ pub(crate) enum Thing<'a> {
 impl Thing<'_> {
     pub(crate) fn subject(&self) -> Subject {
         match self {
-            Thing::Question(question) => Subject::Question(question.id.clone()),
-            Thing::Attempt(attempt) => Subject::Attempt(attempt.attempt.id.to_string()),
-            Thing::Task(task) => Subject::Task(task.task.id.to_string()),
-            Thing::Bead(bead) => Subject::Bead { project: bead.project, id: bead.id.clone() },
-            Thing::Worker(worker) => Subject::Worker(worker.id().to_owned()),
-            Thing::Spent(spent) => Subject::Spent(spent.name().to_owned()),
-            Thing::WorkerSpent(spent) => Subject::Spent(spent.worker_id.clone()),
-            Thing::Routing(routing) => Subject::Routing(routing.id.to_string()),
-            Thing::Alert(alert) => Subject::Alert(alert.id.to_string()),
+            Thing::Question(question) => Subject::Question(question.id),
+            Thing::Attempt(listed) => Subject::Attempt(listed.attempt.id),
+            Thing::Task(task) => Subject::Task(task.task.id),
+            Thing::Bead(bead) => Subject::Bead { project: bead.project, id: bead.facts.id.clone() },
+            Thing::Worker(listed) => Subject::Worker(listed.worker.id.clone()),
+            Thing::Usage(group) => Subject::Spent(name_of(group)),
+            Thing::Efficiency(worker) => Subject::Spent(worker.worker_id.to_string()),
+            Thing::Routing(routing) => Subject::Routing(routing.id),
+            Thing::Alert(alert) => Subject::Alert(alert.id),
         }
     }
 
@@ -41,11 +42,11 @@ impl Thing<'_> {
     pub(crate) fn at(&self) -> Option<Millis> {
         match self {
             Thing::Question(question) => Some(question.created_at),
-            Thing::Attempt(attempt) => Some(attempt.attempt.created_at),
+            Thing::Attempt(listed) => Some(listed.attempt.created_at),
             Thing::Task(task) => Some(task.task.created_at),
             Thing::Bead(bead) => bead.updated_at,
-            Thing::Worker(worker) => Some(worker.since()),
-            Thing::Spent(_) | Thing::WorkerSpent(_) => None,
+            Thing::Worker(listed) => Some(listed.worker.since()),
+            Thing::Usage(_) | Thing::Efficiency(_) => None,
             Thing::Routing(routing) => Some(routing.decided_at),
             Thing::Alert(alert) => Some(alert.last_at),
         }
@@ -69,9 +70,9 @@ impl Thing<'_> {
             Thing::Task(task) => task_row(task, data, now),
             Thing::Bead(bead) => bead_row(bead, data, now),
             Thing::Worker(worker) => worker_row(worker, state),
-            Thing::Spent(spent) if spent.day.is_some() => spent_row(spent),
-            Thing::Spent(spent) => model_spent_row(spent, data.usage.served.rows()),
-            Thing::WorkerSpent(spent) => worker_spent_row(spent),
+            Thing::Usage(group) if group.day.is_some() => usage_row(group),
+            Thing::Usage(group) => model_usage_row(group, data.usage.served.rows()),
+            Thing::Efficiency(worker) => efficiency_row(worker),
             Thing::Routing(routing) => routing_row(routing, now),
             Thing::Alert(alert) if is_line => alert_line(alert, now),
             Thing::Alert(alert) => alert_row(alert, now),
@@ -81,8 +82,8 @@ impl Thing<'_> {
 
 /// Running workers first, then unmanaged ones, then ended ones.
 pub(crate) fn workers(data: &Data) -> Vec<Thing<'_>> {
-    let mut workers: Vec<&Worker> = data.workers.rows().iter().collect();
-    workers.sort_by_key(|worker| match (worker.is_kept(), worker.managed) {
+    let mut workers: Vec<&ListedWorker> = data.workers.rows().iter().collect();
+    workers.sort_by_key(|worker| match (is_kept(worker), worker.managed) {
         (true, _) => 0,
         (false, false) => 1,
         (false, true) => 2,

@@ -6,13 +6,10 @@
 use std::time::Duration;
 
 use forge_client::{Client, Error, Events, Kind};
-use forge_types::{Alert, Routing, TaskSummary, Worker};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use forge_types::wire::{FramePage, PatchOp, PatchWord, StreamFrame, WireEvent};
 use tokio::sync::mpsc;
 
-use crate::fault;
-use crate::message::{Event, Message};
+use crate::message::{Event, Message, Topic};
 
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -24,7 +21,7 @@ pub async fn listen(api: Client, messages: mpsc::Sender<Message>) {
     loop {
         let why = match stream(&api, &mut events, &messages).await {
             Ok(()) => "it ended the stream".to_owned(),
-            Err(error) => fault::words(&error),
+            Err(error) => error.message,
         };
         tracing::info!(%why, "the server went away");
         if messages.send(Message::Away(why)).await.is_err() {
@@ -59,50 +56,41 @@ async fn stream(
 }
 
 async fn position(api: &Client) -> Result<i64, Error> {
-    let page: Value = api.get(&format!("/api/tasks/stream?project_id={NOBODY}")).await?;
-    let seq = page["frames"].as_array().and_then(|frames| frames.last()?["seq"].as_i64());
+    let page: FramePage = api.get(&format!("/api/tasks/stream?project_id={NOBODY}")).await?;
+    let seq = page.frames.last().and_then(StreamFrame::seq);
     seq.ok_or_else(|| Error::new(Kind::Unexpected, "the server does not say how far its event log is"))
 }
 
-fn read(message: &forge_client::Message) -> Vec<Event> {
-    let data = message.data.as_str();
-    match message.event.as_str() {
-        "worker" => of(data, |worker: Box<Worker>| Event::Worker(worker)),
-        "worker_removed" => of(data, Event::WorkerGone),
-        "alert" => of(data, |alert: Box<Alert>| Event::Alert(alert)),
-        "routing" => of(data, |routing: Box<Routing>| Event::Routing(routing)),
-        "approval" => vec![Event::Approval],
-        "json_patch" => {
-            let changes: Vec<Value> = serde_json::from_str(data).unwrap_or_default();
-            changes.into_iter().filter_map(read_change).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
 /// Skips what this version does not know.
-fn of<T: DeserializeOwned>(data: &str, event: impl FnOnce(T) -> Event) -> Vec<Event> {
-    match serde_json::from_str(data) {
-        Ok(thing) => vec![event(thing)],
+fn read(message: &forge_client::Message) -> Vec<Event> {
+    let event = match message.read() {
+        Ok(WireEvent::Patch(changes)) => return changes.iter().filter_map(read_change).collect(),
+        Ok(WireEvent::Approval(_)) => Event::Changed(Topic::Questions),
+        Ok(WireEvent::Worker(worker)) => Event::Worker(Box::new(worker)),
+        Ok(WireEvent::WorkerRemoved(id)) => Event::WorkerGone(id),
+        Ok(WireEvent::Alert(alert)) => Event::Alert(Box::new(alert)),
+        Ok(WireEvent::Routing(routing)) => Event::Routing(Box::new(routing)),
+        Ok(WireEvent::Project(_) | WireEvent::ProjectRemoved(_)) => Event::Changed(Topic::Projects),
+        // The others are for boards.
+        Ok(_) => return Vec::new(),
         Err(error) => {
-            tracing::warn!(%error, "an event cannot be read");
-            Vec::new()
+            tracing::warn!(%error, event = message.event, "an event cannot be read");
+            return Vec::new();
         }
-    }
+    };
+    vec![event]
 }
 
-fn read_change(mut change: Value) -> Option<Event> {
-    let path = change["path"].as_str()?.to_owned();
-    let (kind, id) = path.trim_start_matches('/').split_once('/')?;
-    let gone = change["op"] == "remove";
-    match (kind, gone) {
-        ("tasks", true) => Some(Event::TaskGone(id.to_owned())),
-        ("task_attempts", true) => Some(Event::AttemptGone(id.to_owned())),
-        ("tasks", false) => {
-            let task: TaskSummary = serde_json::from_value(change["value"].take()).ok()?;
-            Some(Event::Task(Box::new(task)))
+fn read_change(change: &PatchOp) -> Option<Event> {
+    let (kind, id) = change.path.trim_start_matches('/').split_once('/')?;
+    match (kind, change.op) {
+        ("tasks", PatchWord::Remove) => id.parse().ok().map(Event::TaskGone),
+        ("task_attempts", PatchWord::Remove) => id.parse().ok().map(Event::AttemptGone),
+        ("tasks", _) => change.read().map(Event::Task),
+        // A run of a form that this version does not know has changed its attempt all the same.
+        ("execution_processes", PatchWord::Add | PatchWord::Replace) => {
+            Some(change.read().map_or(Event::Changed(Topic::Attempts), Event::Run))
         }
-        ("execution_processes", false) => serde_json::from_value(change["value"].take()).ok().map(Event::Run),
         _ => None,
     }
 }
@@ -110,8 +98,8 @@ fn read_change(mut change: Value) -> Option<Event> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::RunNews;
-    use serde_json::json;
+    use crate::fixture::{self, RUNNING};
+    use serde_json::{Value, json};
 
     fn events(event: &str, data: &Value) -> Vec<Event> {
         read(&forge_client::Message { id: Some(1), event: event.to_owned(), data: data.to_string() })
@@ -119,24 +107,25 @@ mod tests {
 
     #[test]
     fn patches_become_events_and_strange_ones_nothing() {
-        let run =
-            json!({"id": "r", "task_attempt_id": "a", "run_reason": "codingagent", "status": "running"});
-        let patch = json!([{"op": "replace", "path": "/execution_processes/r", "value": run}]);
-        let expected = RunNews {
-            id: "r".into(),
-            task_attempt_id: Some("a".into()),
-            run_reason: "codingagent".into(),
-            status: "running".into(),
-        };
-        assert_eq!(events("json_patch", &patch), [Event::Run(expected)]);
-        let gone =
-            json!([{"op": "remove", "path": "/tasks/t"}, {"op": "remove", "path": "/task_attempts/a"}]);
-        assert_eq!(
-            events("json_patch", &gone),
-            [Event::TaskGone("t".into()), Event::AttemptGone("a".into())]
-        );
-        assert_eq!(events("worker_removed", &json!("w-1")), [Event::WorkerGone("w-1".into())]);
+        let run = fixture::run(RUNNING, "running");
+        let path = format!("/execution_processes/{}", run.id);
+        let patch = |value: Value| json!([{"op": "replace", "path": path, "value": value}]);
+        assert_eq!(events("json_patch", &patch(json!(run))), [Event::Run(Box::new(run))]);
+        assert_eq!(events("json_patch", &patch(json!({}))), [Event::Changed(Topic::Attempts)]);
+        let gone = json!([
+            {"op": "remove", "path": format!("/tasks/{RUNNING}")},
+            {"op": "remove", "path": format!("/task_attempts/{RUNNING}")},
+        ]);
+        let (task, attempt) = (RUNNING.parse().unwrap(), RUNNING.parse().unwrap());
+        assert_eq!(events("json_patch", &gone), [Event::TaskGone(task), Event::AttemptGone(attempt)]);
         assert_eq!(events("json_patch", &json!([{"op": "add", "path": "/drafts/x", "value": 1}])), []);
+    }
+
+    #[test]
+    fn events_are_read_by_their_names_and_those_of_a_newer_server_are_skipped() {
+        assert_eq!(events("worker_removed", &json!("w-1")), [Event::WorkerGone("w-1".parse().unwrap())]);
+        let worker = fixture::worker("w-1", "running", "healthy", &[], 1);
+        assert!(matches!(events("worker", &worker)[..], [Event::Worker(_)]));
         assert_eq!(events("worker", &json!({"id": "w"})), []);
         assert_eq!(events("of-tomorrow", &json!({})), []);
     }

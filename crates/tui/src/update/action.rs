@@ -6,12 +6,15 @@ mod bead;
 mod form;
 mod worker;
 
-use serde_json::{Value, json};
+use forge_types::wire::{PendingApproval, PlainAnswer, SendToWorker};
+use forge_types::{CloseBead, FollowUp, ListedAttempt, TaskId};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::field::Field;
 use crate::keys::Command;
 use crate::message::{Attach, Call, Effect, Method, Outcome, Topic};
-use crate::model::{Attempt, Question};
+use crate::model::{is_live, short};
 use crate::rows::table;
 use crate::state::{Form, Overlay, Purpose, State, Subject, View};
 pub(crate) use form::{renew, submit};
@@ -45,7 +48,7 @@ pub(crate) fn act(state: &mut State, command: Command) -> Outcome {
         (Command::Approve | Command::Deny, Some(subject)) => answer_question(state, command, &subject),
         (command, Some(Subject::Worker(id))) => worker::act(state, command, &id),
         (command, Some(Subject::Bead { project, id })) => bead::act(state, command, project, &id),
-        (Command::Open, Some(Subject::Task(id))) => open_task(state, &id),
+        (Command::Open, Some(Subject::Task(id))) => open_task(state, id),
         (command, Some(subject)) => match attempt_of(state, &subject).cloned() {
             Some(attempt) => act_on_attempt(state, command, &attempt),
             None => refuse(state, "this row is not an attempt"),
@@ -73,17 +76,17 @@ fn confirm(state: &mut State, question: String, call: Call) -> Outcome {
     Outcome::redraw()
 }
 
-fn post(path: &str, body: Value, done: &str, reload: &[Topic]) -> Call {
+fn post(path: &str, body: impl Serialize, done: &str, reload: &[Topic]) -> Call {
     let (path, done) = (path.to_owned(), done.to_owned());
-    Call { method: Method::POST, path, body, done, reload: reload.to_vec() }
+    Call { method: Method::POST, path, body: json!(body), done, reload: reload.to_vec() }
 }
 
-fn put(path: &str, body: Value, done: &str, reload: &[Topic]) -> Call {
+fn put(path: &str, body: impl Serialize, done: &str, reload: &[Topic]) -> Call {
     Call { method: Method::PUT, ..post(path, body, done, reload) }
 }
 
 fn delete(path: &str, done: &str, reload: &[Topic]) -> Call {
-    Call { method: Method::DELETE, ..post(path, Value::Null, done, reload) }
+    Call { method: Method::DELETE, ..post(path, (), done, reload) }
 }
 
 pub(crate) fn call(state: &mut State, call: Call) -> Outcome {
@@ -91,28 +94,21 @@ pub(crate) fn call(state: &mut State, call: Call) -> Outcome {
     Outcome::redraw().with(Effect::Call(call))
 }
 
-fn short(id: &str) -> &str {
-    id.get(..8).unwrap_or(id)
-}
-
 /// The attempt of a row; for a question, the attempt that asks it.
-fn attempt_of<'a>(state: &'a State, subject: &Subject) -> Option<&'a Attempt> {
+fn attempt_of<'a>(state: &'a State, subject: &Subject) -> Option<&'a ListedAttempt> {
     let wanted = match subject {
-        Subject::Attempt(id) => Some(id),
-        Subject::Question(id) => {
-            let asked = state.data.questions.rows().iter().find(|question| question.id == *id);
-            asked.and_then(|question| question.attempt.as_ref())
-        }
+        Subject::Attempt(id) => Some(*id),
+        Subject::Question(_) => question_of(state, subject).and_then(|question| question.task_attempt_id),
         _ => None,
     }?;
-    state.data.attempts.rows().iter().find(|attempt| attempt.attempt.id.to_string() == *wanted)
+    state.data.attempts.rows().iter().find(|listed| listed.attempt.id == wanted)
 }
 
 /// The question of a row; for an attempt, its oldest question.
-fn question_of<'a>(state: &'a State, subject: &Subject) -> Option<&'a Question> {
+fn question_of<'a>(state: &'a State, subject: &Subject) -> Option<&'a PendingApproval> {
     state.data.questions.rows().iter().find(|question| match subject {
         Subject::Question(id) => question.id == *id,
-        Subject::Attempt(id) => question.attempt.as_ref() == Some(id),
+        Subject::Attempt(id) => question.task_attempt_id == Some(*id),
         _ => false,
     })
 }
@@ -129,37 +125,38 @@ fn answer_question(state: &mut State, command: Command, subject: &Subject) -> Ou
         _ => {
             let path = format!("/api/approvals/{}/respond", question.id);
             let done = format!("approved {}", question.tool_name);
-            call(state, post(&path, json!({"approved": true}), &done, &[Topic::Questions]))
+            let body = PlainAnswer { approved: true, comment: None };
+            call(state, post(&path, body, &done, &[Topic::Questions]))
         }
     }
 }
 
-fn act_on_attempt(state: &mut State, command: Command, attempt: &Attempt) -> Outcome {
-    let Attempt { attempt: facts, task_title } = attempt;
-    let (id, path) = (facts.id.to_string(), format!("/api/task-attempts/{}", facts.id));
-    let name = format!("{} ({task_title})", short(&id));
+fn act_on_attempt(state: &mut State, command: Command, listed: &ListedAttempt) -> Outcome {
+    let ListedAttempt { attempt, task_title } = listed;
+    let (id, path) = (short(attempt.id), format!("/api/task-attempts/{}", attempt.id));
+    let name = format!("{id} ({task_title})");
     match command {
         Command::FollowUp => {
-            ask(state, format!("message to {}", short(&id)), Purpose::FollowUp { attempt: id })
+            ask(state, format!("message to {id}"), Purpose::FollowUp { attempt: attempt.id })
         }
-        Command::Stop if attempt.is_live() => {
-            let done = format!("stopped {}", short(&id));
+        Command::Stop if is_live(listed) => {
+            let done = format!("stopped {id}");
             let call = post(&format!("{path}/stop"), json!({}), &done, &[Topic::Attempts]);
             confirm(state, format!("Stop the agent of {name}? Its changes are kept."), call)
         }
         Command::Stop => refuse(state, "it is not running"),
         Command::Merge => {
-            let into = &facts.target_branch;
-            let done = format!("merged {} into {into}", short(&id));
+            let into = &attempt.target_branch;
+            let done = format!("merged {id} into {into}");
             let call = post(&format!("{path}/merge"), json!({}), &done, &[Topic::Attempts, Topic::Tasks]);
             confirm(state, format!("Merge {name} into {into}?"), call)
         }
         Command::Open => {
-            let page = format!("/projects/{}/tasks/{}/attempts/{id}", facts.project_id, facts.task_id);
-            browse(state, &page)
+            let (project, task) = (attempt.project_id, attempt.task_id);
+            browse(state, &format!("/projects/{project}/tasks/{task}/attempts/{}", attempt.id))
         }
-        Command::Attach => lend(&["view", &id, "--follow"]),
-        Command::Diff => lend(&["diff", &id]),
+        Command::Attach => lend(&["view", &attempt.id.to_string(), "--follow"]),
+        Command::Diff => lend(&["diff", &attempt.id.to_string()]),
         _ => refuse(state, "an attempt has no such action"),
     }
 }
@@ -170,8 +167,8 @@ fn lend(args: &[&str]) -> Outcome {
     Outcome::nothing().with(Effect::Attach(Attach { args, is_read: true }))
 }
 
-fn open_task(state: &mut State, id: &str) -> Outcome {
-    let found = state.data.tasks.rows().iter().find(|task| task.task.id.to_string() == id);
+fn open_task(state: &mut State, id: TaskId) -> Outcome {
+    let found = state.data.tasks.rows().iter().find(|task| task.task.id == id);
     match found.map(|task| format!("/projects/{}/tasks/{id}", task.task.project_id)) {
         Some(page) => browse(state, &page),
         None => refuse(state, "the task is gone"),
@@ -195,27 +192,28 @@ pub(crate) fn answer(state: &mut State, purpose: Purpose, text: &str) -> Outcome
         }
         Purpose::Deny { question } => {
             let path = format!("/api/approvals/{question}/respond");
-            let comment = (!text.is_empty()).then_some(text);
-            let body = json!({"approved": false, "comment": comment});
+            let comment = (!text.is_empty()).then(|| text.to_owned());
+            let body = PlainAnswer { approved: false, comment };
             call(state, post(&path, body, "denied", &[Topic::Questions]))
         }
         // An empty line cancels.
         Purpose::FollowUp { .. } | Purpose::Send { .. } if text.is_empty() => Outcome::redraw(),
         Purpose::FollowUp { attempt } => {
             let path = format!("/api/task-attempts/{attempt}/follow-up");
-            let done = format!("sent to {}", short(&attempt));
-            call(state, post(&path, json!({"prompt": text}), &done, &[Topic::Attempts]))
+            let done = format!("sent to {}", short(attempt));
+            call(state, post(&path, FollowUp::saying(text.to_owned()), &done, &[Topic::Attempts]))
         }
         Purpose::Close { .. } if text.is_empty() => {
             refuse(state, "closing a bead needs a reason; it stays open")
         }
         Purpose::Close { project, bead: id } => {
-            let body = json!({"project_id": project, "reason": text});
+            let body = CloseBead { of: bead::of(project), reason: text.to_owned() };
             call(state, post(&format!("/api/beads/{id}/close"), body, &format!("closed {id}"), bead::CHANGED))
         }
         Purpose::Send { worker } => {
             let path = format!("/api/workers/{worker}/send");
-            call(state, post(&path, json!({"line": text}), &format!("sent to {worker}"), &[]))
+            let body = SendToWorker { line: text.to_owned() };
+            call(state, post(&path, body, &format!("sent to {worker}"), &[]))
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Applies news from the server to the state.
 
-use forge_types::AttemptStatus;
+use std::path::PathBuf;
 
-use crate::message::{Effect, Event, Loaded, Outcome, RunNews, Topic};
-use crate::model::{List, Worker};
+use forge_types::wire::{ExecutionProcess, ListedWorker};
+use forge_types::{AttemptStatus, RunReason, RunStatus, Worker};
+
+use crate::message::{Effect, Event, Loaded, Outcome, Topic};
+use crate::model::List;
 use crate::state::{State, View};
 use crate::update::action::renew;
 
@@ -41,22 +44,21 @@ pub(crate) fn take(state: &mut State, event: Event) -> Outcome {
             // A new one may belong to an unknown project.
             return if is_new { outcome.with(Effect::Load(Topic::Projects)) } else { outcome };
         }
-        Event::TaskGone(id) => data.tasks.remove(|task| task.task.id.to_string() == id),
-        Event::AttemptGone(id) => data.attempts.remove(|attempt| attempt.attempt.id.to_string() == id),
+        Event::TaskGone(id) => data.tasks.remove(|task| task.task.id == id),
+        Event::AttemptGone(id) => data.attempts.remove(|listed| listed.attempt.id == id),
         Event::Run(run) => return take_run(state, &run),
-        Event::Approval => return Outcome::nothing().with(Effect::Load(Topic::Questions)),
+        Event::Changed(topic) => return Outcome::nothing().with(Effect::Load(topic)),
         Event::Worker(worker) => {
-            let known = data.worker(worker.id.as_str());
-            let changes_hands = known.is_some_and(|known| known.facts.bead != worker.bead);
-            let worker = Worker::from_event(*worker, known);
-            let id = worker.facts.id.clone();
-            data.workers.put(worker, |known| known.facts.id == id);
+            let known = data.worker(&worker.id);
+            let changes_hands = known.is_some_and(|known| known.worker.bead != worker.bead);
+            let (id, row) = (worker.id.clone(), listed(*worker, known));
+            data.workers.put(row, |known| known.worker.id == id);
             if changes_hands {
                 // A bead changed hands, and trackers send no events.
                 return Outcome::redraw().with(Effect::Load(Topic::Beads));
             }
         }
-        Event::WorkerGone(id) => data.workers.remove(|worker| worker.id() == id),
+        Event::WorkerGone(id) => data.workers.remove(|listed| listed.worker.id == id),
         Event::Alert(alert) => {
             let id = alert.id;
             let known = data.alerts.rows().iter().find(|known| known.id == id);
@@ -76,35 +78,44 @@ pub(crate) fn take(state: &mut State, event: Event) -> Outcome {
     Outcome::redraw()
 }
 
-fn take_run(state: &mut State, run: &RunNews) -> Outcome {
+/// Events cover only Forge's own workers; what they lack stays as `known` has it.
+fn listed(worker: Worker, known: Option<&ListedWorker>) -> ListedWorker {
+    let has_session = worker.phase.is_live();
+    let path = |of: fn(&ListedWorker) -> &PathBuf| known.map(of).cloned().unwrap_or_default();
+    ListedWorker {
+        managed: true,
+        has_session,
+        attached: has_session && known.is_some_and(|known| known.attached),
+        socket: path(|known| &known.socket),
+        log: path(|known| &known.log),
+        worker,
+    }
+}
+
+fn take_run(state: &mut State, run: &ExecutionProcess) -> Outcome {
     let mut outcome = Outcome::nothing().with(Effect::Load(Topic::Attempts));
-    let Some(attempt) = &run.task_attempt_id else { return outcome };
-    let status = match run.status.as_str() {
-        "running" => AttemptStatus::Running,
-        "completed" => AttemptStatus::Completed,
-        "failed" => AttemptStatus::Failed,
-        "killed" => AttemptStatus::Stopped,
-        _ => return outcome,
+    let (Some(attempt), RunReason::CodingAgent) = (run.task_attempt_id, run.run_reason) else {
+        return outcome;
     };
-    if run.is_agent() {
-        if let List::Read(rows) = &mut state.data.attempts
-            && let Some(known) = rows.iter_mut().find(|known| known.attempt.id.to_string() == *attempt)
-        {
-            known.attempt.status = status;
-            outcome.redraw = true;
-        }
-        if status != AttemptStatus::Running {
-            outcome = outcome.with(Effect::Load(Topic::Usage));
-        }
+    let status = match run.status {
+        RunStatus::Running => AttemptStatus::Running,
+        RunStatus::Completed => AttemptStatus::Completed,
+        RunStatus::Failed => AttemptStatus::Failed,
+        RunStatus::Killed => AttemptStatus::Stopped,
+    };
+    if let List::Read(rows) = &mut state.data.attempts
+        && let Some(known) = rows.iter_mut().find(|known| known.attempt.id == attempt)
+    {
+        known.attempt.status = status;
+        outcome.redraw = true;
+    }
+    if status != AttemptStatus::Running {
+        outcome = outcome.with(Effect::Load(Topic::Usage));
     }
     // A new run of the attempt whose log is open continues that log.
-    let shown = state.log.run.as_ref().map(|run| run.id.as_str());
-    if state.view == View::Attempts
-        && run.is_agent()
-        && state.log.attempt.as_ref() == Some(attempt)
-        && shown != Some(run.id.as_str())
-    {
-        outcome = outcome.with(Effect::Follow(Some(attempt.clone())));
+    let (log, is_shown) = (&state.log, state.view == View::Attempts);
+    if is_shown && log.attempt == Some(attempt) && log.run != Some(run.id) {
+        outcome = outcome.with(Effect::Follow(Some(attempt)));
     }
     outcome
 }

@@ -1,12 +1,12 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use forge_types::{Alert, AttemptStatus, Millis, Severity, WorkerPhase};
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
-use crate::fixture::{self, ASKING, FAILED, NOW, RUNNING, busy, empty, worker, worker_event};
+use crate::fixture::{self, ASKING, FAILED, NOW, QUESTION, RUNNING, busy, empty, worker, worker_event};
 use crate::message::{Attach, Event, Loaded, LogNews, Method};
-use crate::state::{Grouping, Purpose};
+use crate::state::{Grouping, Purpose, Slot};
 
 fn press(state: &mut State, keys: &str) -> Vec<Effect> {
     let press = |c| match c {
@@ -19,12 +19,20 @@ fn press(state: &mut State, keys: &str) -> Vec<Effect> {
     keys.into_iter().flat_map(|key| update(state, Message::Key(key)).effects).collect()
 }
 
-fn calls(effects: &[Effect]) -> Vec<(&str, &serde_json::Value)> {
+/// The requests; what a body leaves open is left out here.
+fn calls(effects: &[Effect]) -> Vec<(&str, Value)> {
     let calls = effects.iter().filter_map(|effect| match effect {
-        Effect::Call(call) => Some((call.path.as_str(), &call.body)),
+        Effect::Call(call) => Some((call.path.as_str(), said(&call.body))),
         _ => None,
     });
     calls.collect()
+}
+
+fn said(body: &Value) -> Value {
+    let Value::Object(fields) = body else { return body.clone() };
+    let open = [Value::Null, json!([]), json!({})];
+    let filled = fields.iter().filter(|(_, value)| !open.contains(value));
+    filled.map(|(key, value)| (key.clone(), said(value))).collect()
 }
 
 fn selected(state: &State) -> Option<Subject> {
@@ -32,7 +40,7 @@ fn selected(state: &State) -> Option<Subject> {
 }
 
 fn attempt(id: &str) -> Option<Subject> {
-    Some(Subject::Attempt(id.to_owned()))
+    Some(Subject::Attempt(id.parse().unwrap()))
 }
 
 #[test]
@@ -43,7 +51,7 @@ fn work_is_stopped_only_after_a_yes() {
     assert_eq!(calls(&press(&mut state, "xn")), [], "any key but y sends nothing");
     assert_eq!(state.overlay, None);
     let effects = press(&mut state, "sy");
-    assert_eq!(calls(&effects), [(format!("/api/task-attempts/{RUNNING}/stop").as_str(), &json!({}))]);
+    assert_eq!(calls(&effects), [(format!("/api/task-attempts/{RUNNING}/stop").as_str(), json!({}))]);
 }
 
 #[test]
@@ -66,14 +74,15 @@ fn merging_names_the_branch_and_waits_for_a_yes() {
 
 #[test]
 fn a_question_is_answered_on_its_own_row_and_on_its_attempts() {
-    let path = "/api/approvals/d1111111-0000-4000-8000-000000000001/respond";
+    let path = format!("/api/approvals/{QUESTION}/respond");
+    let path = path.as_str();
     let mut state = busy();
-    assert_eq!(calls(&press(&mut state, "1a")), [(path, &json!({"approved": true}))]);
+    assert_eq!(calls(&press(&mut state, "1a")), [(path, json!({"approved": true}))]);
     let mut state = busy();
-    assert_eq!(calls(&press(&mut state, "2ja")), [(path, &json!({"approved": true}))]);
+    assert_eq!(calls(&press(&mut state, "2ja")), [(path, json!({"approved": true}))]);
     let mut state = busy();
     let effects = press(&mut state, "2jdnot here\n");
-    assert_eq!(calls(&effects), [(path, &json!({"approved": false, "comment": "not here"}))]);
+    assert_eq!(calls(&effects), [(path, json!({"approved": false, "comment": "not here"}))]);
     let mut state = busy();
     assert_eq!(calls(&press(&mut state, "2a")), [], "that agent has no open question");
 }
@@ -84,7 +93,7 @@ fn a_follow_up_is_typed_and_an_empty_one_is_none() {
     assert_eq!(calls(&press(&mut state, "2f \n")), []);
     let effects = press(&mut state, "fadd a test: q\n");
     let path = format!("/api/task-attempts/{RUNNING}/follow-up");
-    assert_eq!(calls(&effects), [(path.as_str(), &json!({"prompt": "add a test: q"}))]);
+    assert_eq!(calls(&effects), [(path.as_str(), json!({"prompt": "add a test: q"}))]);
     assert_eq!(state.view, View::Attempts, "no typed letter was a command");
 }
 
@@ -95,7 +104,7 @@ fn workers_are_paused_resumed_and_sent_lines_at_once_and_restarted_after_a_yes()
     assert_eq!(calls(&press(&mut state, "jjz"))[0].0, "/api/workers/haiku-1/resume");
     assert_eq!(
         calls(&press(&mut state, "icontinue\n")),
-        [("/api/workers/haiku-1/send", &json!({"line": "continue"}))]
+        [("/api/workers/haiku-1/send", json!({"line": "continue"}))]
     );
     assert_eq!(calls(&press(&mut state, "r")), []);
     assert_eq!(calls(&press(&mut state, "y"))[0].0, "/api/workers/haiku-1/restart");
@@ -113,13 +122,17 @@ fn attaching_gives_the_terminal_away() {
 fn peeking_reads_until_it_is_left() {
     let mut state = busy();
     press(&mut state, "5");
-    assert_eq!(press(&mut state, "p"), [Effect::Peek(Some("opus-1".to_owned()))]);
-    let peeked =
-        |worker: &str, text: &str| Message::Peeked { worker: worker.into(), screen: Ok(text.into()) };
+    assert_eq!(press(&mut state, "p"), [Effect::Peek(Some("opus-1".parse().unwrap()))]);
+    let peeked = |worker: &str, text: &str| Message::Peeked {
+        worker: worker.parse().unwrap(),
+        screen: Ok(text.to_owned()),
+    };
     assert!(update(&mut state, peeked("opus-1", "$ \u{1b}[31mls")).redraw);
     assert!(!update(&mut state, peeked("opus-1", "$ \u{1b}[31mls")).redraw, "the same screen");
     assert!(!update(&mut state, peeked("other", "late")).redraw);
-    let Some(Overlay::Peek { text: Some(text), .. }) = &state.overlay else { panic!("{:?}", state.overlay) };
+    let Some(Overlay::Peek { text: Some(Ok(text)), .. }) = &state.overlay else {
+        panic!("{:?}", state.overlay)
+    };
     assert_eq!(text, "$ ls");
     assert_eq!(press(&mut state, "q"), [Effect::Peek(None)]);
     assert_eq!(state.overlay, None);
@@ -136,9 +149,9 @@ fn a_form_says_what_is_missing_and_asks_before_it_costs() {
     let effects = press(&mut state, "y");
     let task = json!({
         "task": {"project_id": "b1111111-0000-4000-8000-000000000001", "title": "Fix it", "description": "please"},
-        "executor_profile_id": {"executor": "CLAUDE_CODE", "variant": null},
+        "executor_profile_id": {"executor": "CLAUDE_CODE"},
     });
-    assert_eq!(calls(&effects), [("/api/tasks/create-and-start", &task)]);
+    assert_eq!(calls(&effects), [("/api/tasks/create-and-start", task)]);
 }
 
 #[test]
@@ -157,7 +170,7 @@ fn the_selection_stays_with_its_row_wherever_it_moves() {
     press(&mut state, "R");
     assert_eq!(selected(&state), attempt(ASKING));
     let mut rows = state.data.attempts.rows().to_vec();
-    rows.retain(|row| row.attempt.id.to_string() != ASKING);
+    rows.retain(|row| Some(Subject::Attempt(row.attempt.id)) != attempt(ASKING));
     update(&mut state, Message::Loaded(Box::new(Loaded::Attempts(rows))));
     assert_eq!(selected(&state), attempt(RUNNING), "the row in its place");
 }
@@ -180,7 +193,7 @@ fn columns_are_sorted_by_their_numbers_not_by_their_text() {
     press(&mut state, "2SSSSS");
     assert_eq!(state.look().sort.map(|at| table(&state).columns[at].head), Some("COST"));
     let ids: Vec<Subject> = table(&state).rows.into_iter().map(|row| row.subject()).collect();
-    let want = [RUNNING, FAILED, ASKING].map(|id| Subject::Attempt(id.to_owned()));
+    let want = [RUNNING, FAILED, ASKING].map(|id| attempt(id).unwrap());
     assert_eq!(ids, want, "what has no cost comes last");
 }
 
@@ -197,8 +210,8 @@ fn the_palette_runs_what_it_finds() {
 #[test]
 fn the_selected_attempt_is_followed_and_late_news_of_another_is_not_shown() {
     let mut state = busy();
-    assert_eq!(press(&mut state, "2"), [Effect::Follow(Some(RUNNING.to_owned()))]);
-    assert_eq!(press(&mut state, "j"), [Effect::Follow(Some(ASKING.to_owned()))]);
+    assert_eq!(press(&mut state, "2"), [Effect::Follow(RUNNING.parse().ok())]);
+    assert_eq!(press(&mut state, "j"), [Effect::Follow(ASKING.parse().ok())]);
     fixture::fill_log(&mut state, RUNNING);
     assert_eq!(state.log.blocks().count(), 0);
     fixture::fill_log(&mut state, ASKING);
@@ -209,12 +222,14 @@ fn the_selected_attempt_is_followed_and_late_news_of_another_is_not_shown() {
 fn another_run_of_the_attempt_in_sight_is_followed_and_its_state_shown_at_once() {
     let mut state = busy();
     press(&mut state, "2");
-    fixture::fill_log(&mut state, RUNNING);
-    let outcome = update(&mut state, Message::Event(Event::Run(fixture::run(RUNNING, "r1", "completed"))));
+    let mut run = fixture::run(RUNNING, "completed");
+    run.id = fixture::fill_log(&mut state, RUNNING);
+    let outcome = update(&mut state, Message::Event(Event::Run(Box::new(run))));
     assert!(outcome.redraw && !outcome.effects.iter().any(|effect| matches!(effect, Effect::Follow(_))));
     assert_eq!(state.data.attempts.rows()[0].attempt.status, AttemptStatus::Completed);
-    let outcome = update(&mut state, Message::Event(Event::Run(fixture::run(RUNNING, "r2", "running"))));
-    assert!(outcome.effects.contains(&Effect::Follow(Some(RUNNING.to_owned()))));
+    let another = Box::new(fixture::run(RUNNING, "running"));
+    let outcome = update(&mut state, Message::Event(Event::Run(another)));
+    assert!(outcome.effects.contains(&Effect::Follow(RUNNING.parse().ok())));
 }
 
 #[test]
@@ -222,10 +237,10 @@ fn a_worker_that_changes_is_shown_without_asking_again() {
     let mut state = busy();
     let outcome = update(&mut state, worker_event(worker("sonnet-1", "paused", "healthy", &[], 45)));
     assert_eq!((outcome.redraw, outcome.effects), (true, vec![]));
-    assert_eq!(state.data.workers.rows()[1].facts.phase, WorkerPhase::Paused);
+    assert_eq!(state.data.workers.rows()[1].worker.phase, WorkerPhase::Paused);
     update(&mut state, worker_event(worker("new", "starting", "healthy", &[], 0)));
     assert_eq!(state.data.workers.rows().len(), 6);
-    update(&mut state, Message::Event(Event::WorkerGone("new".to_owned())));
+    update(&mut state, Message::Event(Event::WorkerGone("new".parse().unwrap())));
     assert_eq!(state.data.workers.rows().len(), 5);
 }
 
@@ -286,10 +301,11 @@ fn a_refusal_is_shown_in_the_servers_words() {
         Effect::Call(call) => Some(call),
         _ => None,
     });
-    let refusal = Err(Error::new(Kind::Refused, "there are conflicts in a.rs"));
+    let refusal = Err(Error::new(Kind::Refused, "there are conflicts in a.rs").hint("resolve them"));
     update(&mut state, Message::Done(call.expect("a call"), refusal));
     let notice = state.notice.clone().expect("a notice");
     assert_eq!((notice.is_bad, notice.text.as_str()), (true, "there are conflicts in a.rs"));
+    assert_eq!(notice.hint.as_deref(), Some("resolve them"));
     assert_eq!(state.pending, 0);
 }
 
@@ -356,12 +372,12 @@ fn a_worker_gets_another_bead_of_its_folder_after_a_yes() {
     let mut state = busy();
     press(&mut state, "5b");
     let Some(Overlay::Form(form)) = &state.overlay else { panic!("{:?}", state.overlay) };
-    let names: Vec<_> = form.fields[0].choices.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<_> = form.fields[0].choices.iter().collect();
     assert_eq!(names, ["shop-13", "shop-15"], "only what is ready");
     update(&mut state, Message::Key(KeyEvent::new(KeyCode::Right, KeyModifiers::NONE)));
     assert_eq!(calls(&press(&mut state, "\n")), []);
     let effects = press(&mut state, "y");
-    assert_eq!(calls(&effects), [("/api/workers/opus-1/reassign", &json!({"bead": "shop-15"}))]);
+    assert_eq!(calls(&effects), [("/api/workers/opus-1/reassign", json!({"bead": "shop-15"}))]);
 }
 
 #[test]
@@ -372,7 +388,7 @@ fn a_worker_is_started_by_a_form_that_knows_what_there_is() {
     assert_eq!(calls(&press(&mut state, "\nw-1\n\n\n\n\n\n")), []);
     let Some(Overlay::Form(form)) = &state.overlay else { panic!("{:?}", state.overlay) };
     assert_eq!(form.complaint.as_deref(), Some("enter the folder that it works in"));
-    assert_eq!(form.fields[form.focus].key, "workspace");
+    assert_eq!(form.fields[form.focus].slot, Slot::Workspace);
     press(&mut state, "/work/shop\n\n");
     let Some(Overlay::Confirm { question, .. }) = &state.overlay else { panic!("{:?}", state.overlay) };
     let said =
@@ -380,7 +396,7 @@ fn a_worker_is_started_by_a_form_that_knows_what_there_is() {
     assert_eq!(question, said);
     let effects = press(&mut state, "y");
     let body = json!({"definition": "door", "id": "w-1", "workspace": "/work/shop"});
-    assert_eq!(calls(&effects), [("/api/workers", &body)]);
+    assert_eq!(calls(&effects), [("/api/workers", body)]);
 }
 
 #[test]
@@ -389,14 +405,14 @@ fn beads_are_taken_given_back_closed_with_a_reason_and_made_more_urgent() {
     let mut state = busy();
     assert_eq!(
         calls(&press(&mut state, "4c")),
-        [("/api/beads/shop-13/claim", &json!({"project_id": project}))]
+        [("/api/beads/shop-13/claim", json!({"project_id": project}))]
     );
     assert_eq!(calls(&press(&mut state, "+")), [], "nothing is more urgent than P0");
     let lowered = press(&mut state, "-");
-    assert_eq!(calls(&lowered), [("/api/beads/shop-13", &json!({"project_id": project, "priority": 1}))]);
+    assert_eq!(calls(&lowered), [("/api/beads/shop-13", json!({"project_id": project, "priority": 1}))]);
     assert_eq!(calls(&press(&mut state, "x\n")), [], "without a reason it stays open");
     let closed = json!({"project_id": project, "reason": "no longer sold"});
-    assert_eq!(calls(&press(&mut state, "xno longer sold\n")), [("/api/beads/shop-13/close", &closed)]);
+    assert_eq!(calls(&press(&mut state, "xno longer sold\n")), [("/api/beads/shop-13/close", closed)]);
     assert_eq!(calls(&press(&mut state, "jjr")), [], "somebody has it");
     assert_eq!(calls(&press(&mut state, "y"))[0].0, "/api/beads/shop-12/release");
     assert_eq!(calls(&press(&mut state, "Gcx")), [], "what is closed stays so");
@@ -416,14 +432,14 @@ fn a_bead_is_created_by_a_form() {
         "project_id": state_project(), "title": "Mend the roof", "issue_type": "bug", "priority": 2,
         "depends_on": ["shop-13"],
     });
-    assert_eq!(calls(&effects), [("/api/beads", &body)]);
+    assert_eq!(calls(&effects), [("/api/beads", body)]);
 }
 
 #[test]
 fn a_bead_that_changes_hands_is_read_again() {
     let mut state = busy();
     let mut done = worker("opus-1", "running", "healthy", &[], 45);
-    done["bead"] = serde_json::Value::Null;
+    done["bead"] = Value::Null;
     assert_eq!(update(&mut state, worker_event(done)).effects, [Effect::Load(Topic::Beads)]);
 }
 
@@ -465,7 +481,7 @@ fn a_log_that_was_scrolled_back_stands_still_while_it_grows() {
     let say = |place: usize, text: &str| {
         let entry = fixture::entry(json!({"type": "assistant_message"}), text);
         let entries = vec![((0, place), entry)];
-        Message::Log(LogNews::Entries { attempt: RUNNING.to_owned(), entries })
+        Message::Log(RUNNING.parse().unwrap(), LogNews::Entries(entries))
     };
     update(&mut state, say(3, "one\ntwo"));
     assert_eq!(state.log.scroll, before + 2, "two rows came below");
@@ -473,4 +489,27 @@ fn a_log_that_was_scrolled_back_stands_still_while_it_grows() {
     assert_eq!(state.log.scroll, before + 3, "the last one grew");
     update(&mut state, say(0, "Fix the login\nand the docs"));
     assert_eq!(state.log.scroll, before + 3, "what is above changes nothing below");
+}
+
+#[test]
+fn items_that_only_a_newer_forge_knows_are_mentioned_and_the_others_shown() {
+    let mut state = busy();
+    update(&mut state, Message::LeftOut(Topic::Workers, 2));
+    let notice = state.notice.clone().expect("a notice");
+    assert!(notice.is_bad && notice.text.starts_with("Workers: left out 2 items"), "{notice:?}");
+    assert_eq!(state.data.workers.rows().len(), 5);
+}
+
+#[test]
+fn what_cannot_be_sent_is_said_at_its_field() {
+    let wrong = |keys: &str| {
+        let mut state = busy();
+        assert_eq!(calls(&press(&mut state, keys)), []);
+        let Some(Overlay::Form(form)) = state.overlay else { panic!("{:?}", state.overlay) };
+        (form.fields[form.focus].slot, form.complaint.unwrap_or_default())
+    };
+    let (slot, why) = wrong("3nFix it\n\nX\n");
+    assert!(slot == Slot::Agent && why.contains("CLAUDE_CODEX"), "{why}");
+    let (slot, why) = wrong("5n\n-w\nscripted\n\n\n/work/shop\n\n");
+    assert!(slot == Slot::Id && why.contains("`-w` is not a worker id"), "{why}");
 }

@@ -1,7 +1,6 @@
 //! Actions on a bead.
 
-use forge_types::ProjectId;
-use serde_json::json;
+use forge_types::{BeadsOf, ClaimBead, ProjectId, ReleaseBead, UpdateBead};
 
 use super::{ask, call, confirm, post, put, refuse};
 use crate::keys::Command;
@@ -13,19 +12,24 @@ pub(crate) const CHANGED: &[Topic] = &[Topic::Beads];
 /// Most to least urgent.
 const URGENCIES: std::ops::RangeInclusive<i64> = 0..=4;
 
-pub(crate) fn act(state: &mut State, command: Command, project: Option<ProjectId>, id: &str) -> Outcome {
+/// Selects the beads of a project.
+pub(crate) fn of(project: ProjectId) -> BeadsOf {
+    BeadsOf { project_id: Some(project), workspace: None }
+}
+
+pub(crate) fn act(state: &mut State, command: Command, project: ProjectId, id: &str) -> Outcome {
     let Some(bead) = state.data.bead(id, project).cloned() else { return refuse(state, "the bead is gone") };
-    let path = format!("/api/beads/{id}");
+    let (path, of) = (format!("/api/beads/{id}"), of(project));
     match command {
         _ if bead.is_closed() => refuse(state, "it is closed"),
         Command::Claim => {
             let done = format!("{id} is yours");
-            call(state, post(&format!("{path}/claim"), json!({"project_id": project}), &done, CHANGED))
+            call(state, post(&format!("{path}/claim"), ClaimBead { of, worker: None }, &done, CHANGED))
         }
         Command::Release => {
             let release = post(
                 &format!("{path}/release"),
-                json!({"project_id": project}),
+                ReleaseBead { of, comment: None },
                 &format!("{id} is available again"),
                 CHANGED,
             );
@@ -44,7 +48,7 @@ pub(crate) fn act(state: &mut State, command: Command, project: Option<ProjectId
             if !URGENCIES.contains(&priority) {
                 return refuse(state, "priorities range from P0 (most urgent) to P4");
             }
-            let body = json!({"project_id": project, "priority": priority});
+            let body = UpdateBead { of, priority: Some(priority), status: None };
             call(state, put(&path, body, &format!("{id} is P{priority} now"), CHANGED))
         }
         _ => refuse(state, "a bead has no such action"),
@@ -52,7 +56,7 @@ pub(crate) fn act(state: &mut State, command: Command, project: Option<ProjectId
 }
 
 /// Beads that are ready to start.
-pub(crate) fn ready(state: &State) -> Vec<(String, serde_json::Value)> {
+pub(crate) fn ready(state: &State) -> impl Iterator<Item = String> {
     let ready = state.data.beads.rows().iter().filter(|bead| bead.section() == Section::Ready);
-    ready.map(|bead| (bead.id.clone(), json!(bead.id))).collect()
+    ready.map(|bead| bead.facts.id.clone())
 }
