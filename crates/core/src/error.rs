@@ -281,12 +281,12 @@ impl From<forge_run::LaunchError> for Error {
     }
 }
 
-impl From<forge_run::TalkError> for Error {
-    fn from(error: forge_run::TalkError) -> Self {
-        use forge_run::TalkError;
+impl From<forge_run::OrderError> for Error {
+    fn from(error: forge_run::OrderError) -> Self {
+        use forge_run::OrderError;
         let code = match &error {
-            TalkError::Ended => ErrorCode::NotRunning,
-            TalkError::Refused { .. } | TalkError::Timeout { .. } => ErrorCode::Internal,
+            OrderError::Ended => ErrorCode::NotRunning,
+            OrderError::Refused { .. } | OrderError::Timeout { .. } => ErrorCode::Internal,
         };
         Self::internal(error.to_string(), error).code(code)
     }

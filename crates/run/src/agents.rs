@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 use forge_types::Executor;
 
 use crate::StdinPlan;
-use crate::talk::Script;
+use crate::talk::ConversationPlan;
 
 pub use agent::{Agent, Protocol, Software};
 pub use foreground::{Foreground, ForegroundError, plan_foreground};
@@ -56,7 +56,7 @@ pub struct Plan {
     pub env: Vec<(String, String)>,
     pub stdin: StdinPlan,
     /// How the conversation continues after the first lines of stdin; `None` for agents without a conversation.
-    pub script: Option<Script>,
+    pub script: Option<ConversationPlan>,
 }
 
 /// What the agent is asked to do.
@@ -84,7 +84,7 @@ impl<'a> Request<'a> {
 
 /// Where the process will run and where programs are searched.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct LaunchContext<'a> {
     pub worktree: &'a Path,
     pub forge_exe: &'a Path,
     pub path_env: &'a OsStr,
@@ -151,7 +151,7 @@ pub fn plan(
     executor: Executor,
     options: &Options,
     request: Request<'_>,
-    place: &Place<'_>,
+    place: &LaunchContext<'_>,
 ) -> Result<Plan, PlanError> {
     agent(executor).plan(options, request, place)
 }
@@ -163,12 +163,12 @@ pub fn script(
     options: &Options,
     request: Request<'_>,
     worktree: &Path,
-) -> Option<Script> {
+) -> Option<ConversationPlan> {
     agent(executor).script(options, request, worktree)
 }
 
 /// How a project's script is started: with the user's shell, without input.
-pub fn plan_script(script: &str, place: &Place<'_>) -> Result<Plan, PlanError> {
+pub fn plan_script(script: &str, place: &LaunchContext<'_>) -> Result<Plan, PlanError> {
     let own =
         std::env::var_os("SHELL").map(PathBuf::from).filter(|shell| shell.is_absolute() && shell.is_file());
     let shells = own.iter().map(PathBuf::as_path).chain(["zsh", "bash", "sh"].map(Path::new));
@@ -178,7 +178,12 @@ pub fn plan_script(script: &str, place: &Place<'_>) -> Result<Plan, PlanError> {
 }
 
 impl Command {
-    fn plan(self, mut env: Vec<(String, String)>, stdin: StdinPlan, script: Option<Script>) -> Plan {
+    fn plan(
+        self,
+        mut env: Vec<(String, String)>,
+        stdin: StdinPlan,
+        script: Option<ConversationPlan>,
+    ) -> Plan {
         // A PATH that is not valid text is left as the child inherits it.
         if let Some(path) = self.program.path_env.and_then(|path| path.into_string().ok()) {
             env.push(("PATH".to_owned(), path));
@@ -187,7 +192,7 @@ impl Command {
     }
 }
 
-fn npx(package: &str, place: &Place<'_>) -> Option<Command> {
+fn npx(package: &str, place: &LaunchContext<'_>) -> Option<Command> {
     let program = program::find("npx", place)?;
     Some(Command { program, args: vec!["-y".to_owned(), package.to_owned()] })
 }
@@ -195,7 +200,7 @@ fn npx(package: &str, place: &Place<'_>) -> Option<Command> {
 /// The first shell that exists.
 fn first_shell<'a>(
     names: impl IntoIterator<Item = &'a Path>,
-    place: &Place<'_>,
+    place: &LaunchContext<'_>,
 ) -> Result<Command, PlanError> {
     let find = |name: &Path| program::find_in(name, place.path_env, place.worktree);
     let file = names.into_iter().find_map(find);
@@ -204,7 +209,7 @@ fn first_shell<'a>(
 }
 
 /// The profile's own command, if it names one.
-fn overridden(options: &Options, place: &Place<'_>) -> Result<Option<Command>, PlanError> {
+fn overridden(options: &Options, place: &LaunchContext<'_>) -> Result<Option<Command>, PlanError> {
     let Some(line) = options.base_command_override.as_deref() else { return Ok(None) };
     let words = split("base_command_override", line)?;
     let Some((name, args)) = words.split_first() else {

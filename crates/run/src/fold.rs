@@ -113,7 +113,7 @@ pub struct Window {
 
 /// The result of a run, as far as its log shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// The agent's own conversation id.
     pub session_id: Option<String>,
     /// The last text of the agent, at most 4096 bytes and then `...`.
@@ -139,7 +139,7 @@ pub struct Outcome {
     pub transcript_tail: Option<String>,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Adds the usage of one model call.
     fn spend(&mut self, model: &str, usage: Usage) {
         self.usage.entry(model.to_owned()).or_default().add(usage);
@@ -186,7 +186,7 @@ pub struct Fold {
     stdout: Stdout,
     stderr: Group,
     entries: Entries,
-    outcome: Outcome,
+    outcome: RunOutcome,
     secrets: Secrets,
     /// Used for every dialect, so that the secrets that the raw log shows are known.
     masker: Option<Masker>,
@@ -216,7 +216,7 @@ impl Fold {
             stdout,
             stderr: Group::new(TextSource::Stderr),
             entries: Entries::default(),
-            outcome: Outcome::default(),
+            outcome: RunOutcome::default(),
             secrets: context.secrets.clone(),
             masker: Masker::new(&context.secrets),
             start_note: None,
@@ -285,7 +285,7 @@ impl Fold {
     }
 
     /// Final after [`Fold::finish`], preliminary before it.
-    pub fn outcome(&self) -> &Outcome {
+    pub fn outcome(&self) -> &RunOutcome {
         &self.outcome
     }
 }
@@ -319,7 +319,7 @@ mod tests {
         }
     }
 
-    fn fold(dialect: Dialect, records: &[(Kind, i64, &str)]) -> (Vec<NormalizedEntry>, Outcome) {
+    fn fold(dialect: Dialect, records: &[(Kind, i64, &str)]) -> (Vec<NormalizedEntry>, RunOutcome) {
         let mut fold = Fold::new(dialect, &context());
         let mut out = Vec::new();
         for (kind, at_ms, text) in records {

@@ -31,7 +31,7 @@ pub enum DirectoryOwner {
 
 /// How a process relates to a run that is about to start in its directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Standing {
+pub enum LeftoverState {
     /// It belongs to a living run, or to people.
     Allowed,
     /// Somebody is ending it, or is about to take it over.
@@ -46,7 +46,7 @@ pub struct Leftover {
     pub pid: u32,
     pub command: String,
     pub run: Option<RunId>,
-    pub standing: Standing,
+    pub standing: LeftoverState,
 }
 
 /// What is known about a process of this user.
@@ -80,14 +80,14 @@ pub(crate) struct RunMark {
 }
 
 /// The rule. `attended` are the runs that this server manages.
-fn classify(facts: &ProcessFacts, whose: DirectoryOwner, attended: &[RunId]) -> Standing {
+fn classify(facts: &ProcessFacts, whose: DirectoryOwner, attended: &[RunId]) -> LeftoverState {
     match &facts.mark {
         Some(RunMark { keeper_lives, run }) => {
             match (keeper_lives, run.is_some_and(|run| attended.contains(&run))) {
-                (true, true) => Standing::Allowed,
+                (true, true) => LeftoverState::Allowed,
                 // Its keeper ends it after the run's end, or it has just started; or the server is ending it.
-                (true, false) | (false, true) => Standing::Leaving,
-                (false, false) => Standing::Left,
+                (true, false) | (false, true) => LeftoverState::Leaving,
+                (false, false) => LeftoverState::Left,
             }
         }
         None if whose == DirectoryOwner::Forge
@@ -96,12 +96,12 @@ fn classify(facts: &ProcessFacts, whose: DirectoryOwner, attended: &[RunId]) -> 
             && !facts.is_forge =>
         {
             match facts.git {
-                Some(GitWork::Upkeep) => Standing::Allowed,
-                Some(GitWork::Worktree) => Standing::Leaving,
-                None => Standing::Left,
+                Some(GitWork::Upkeep) => LeftoverState::Allowed,
+                Some(GitWork::Worktree) => LeftoverState::Leaving,
+                None => LeftoverState::Left,
             }
         }
-        None => Standing::Allowed,
+        None => LeftoverState::Allowed,
     }
 }
 
@@ -109,7 +109,8 @@ fn classify(facts: &ProcessFacts, whose: DirectoryOwner, attended: &[RunId]) -> 
 pub async fn leftovers_in(dir: &Path, whose: DirectoryOwner, attended: Vec<RunId>) -> Vec<Leftover> {
     let dir = dir.to_owned();
     let search = move || {
-        let is_in_the_way = |facts: &ProcessFacts| classify(facts, whose, &attended) != Standing::Allowed;
+        let is_in_the_way =
+            |facts: &ProcessFacts| classify(facts, whose, &attended) != LeftoverState::Allowed;
         let found = processes_in(&dir, std::env::var(MARK).ok().as_deref(), is_in_the_way);
         let described = found.into_iter().map(|(pid, facts)| Leftover {
             pid,
@@ -141,15 +142,15 @@ mod tests {
         let (known, unknown) = (RunId::random(), RunId::random());
         for whose in [DirectoryOwner::Forge, DirectoryOwner::User] {
             let judge = |facts: &ProcessFacts| classify(facts, whose, &[known]);
-            assert_eq!(judge(&marked(true, known)), Standing::Allowed, "a dev server, say");
-            assert_eq!(judge(&marked(true, unknown)), Standing::Leaving, "its keeper is ending it");
-            assert_eq!(judge(&marked(false, known)), Standing::Leaving, "the server is ending it");
-            assert_eq!(judge(&marked(false, unknown)), Standing::Left);
+            assert_eq!(judge(&marked(true, known)), LeftoverState::Allowed, "a dev server, say");
+            assert_eq!(judge(&marked(true, unknown)), LeftoverState::Leaving, "its keeper is ending it");
+            assert_eq!(judge(&marked(false, known)), LeftoverState::Leaving, "the server is ending it");
+            assert_eq!(judge(&marked(false, unknown)), LeftoverState::Left);
             let nameless = ProcessFacts {
                 mark: Some(RunMark { keeper_lives: false, run: None }),
                 ..ProcessFacts::default()
             };
-            assert_eq!(judge(&nameless), Standing::Left);
+            assert_eq!(judge(&nameless), LeftoverState::Left);
         }
     }
 
@@ -157,21 +158,29 @@ mod tests {
     fn a_process_without_a_mark_is_in_the_way_only_as_an_orphan_without_a_terminal_in_a_worktree_of_forge() {
         let orphan = ProcessFacts { is_orphan: true, ..ProcessFacts::default() };
         let judge = |facts: &ProcessFacts| classify(facts, DirectoryOwner::Forge, &[]);
-        assert_eq!(judge(&orphan), Standing::Left);
+        assert_eq!(judge(&orphan), LeftoverState::Left);
         let git = |work| ProcessFacts { git: Some(work), ..orphan.clone() };
-        assert_eq!(judge(&git(GitWork::Worktree)), Standing::Leaving, "a rebase, say");
-        assert_eq!(judge(&git(GitWork::Upkeep)), Standing::Allowed, "git tidies up after a commit");
-        assert_eq!(judge(&ProcessFacts::default()), Standing::Allowed, "a language server has its editor");
+        assert_eq!(judge(&git(GitWork::Worktree)), LeftoverState::Leaving, "a rebase, say");
+        assert_eq!(judge(&git(GitWork::Upkeep)), LeftoverState::Allowed, "git tidies up after a commit");
+        assert_eq!(
+            judge(&ProcessFacts::default()),
+            LeftoverState::Allowed,
+            "a language server has its editor"
+        );
         assert_eq!(
             judge(&ProcessFacts { has_terminal: true, ..orphan.clone() }),
-            Standing::Allowed,
+            LeftoverState::Allowed,
             "a shell, or tmux"
         );
         assert_eq!(
             judge(&ProcessFacts { is_forge: true, ..orphan.clone() }),
-            Standing::Allowed,
+            LeftoverState::Allowed,
             "a server, a keeper"
         );
-        assert_eq!(classify(&orphan, DirectoryOwner::User, &[]), Standing::Allowed, "people's own checkout");
+        assert_eq!(
+            classify(&orphan, DirectoryOwner::User, &[]),
+            LeftoverState::Allowed,
+            "people's own checkout"
+        );
     }
 }

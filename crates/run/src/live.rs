@@ -35,7 +35,7 @@ pub struct Progress {
 
 /// Why an order to a run failed.
 #[derive(Debug, thiserror::Error)]
-pub enum TalkError {
+pub enum OrderError {
     #[error("the run has ended; nothing more can be sent to it")]
     Ended,
     #[error("the agent does not accept input: {message}")]
@@ -88,61 +88,65 @@ impl Live {
     }
 
     /// Writes a line to the agent's stdin; the newline is added. `Ok` means that the line is recorded and queued.
-    pub async fn send(&self, line: &str) -> Result<(), TalkError> {
+    pub async fn send(&self, line: &str) -> Result<(), OrderError> {
         self.order(Op::Stdin { data: format!("{line}\n") }).await
     }
 
     /// The agent waits for a person, so its silence does not count until something is sent to it.
-    pub async fn hold(&self) -> Result<(), TalkError> {
+    pub async fn hold(&self) -> Result<(), OrderError> {
         self.order(Op::Hold).await
     }
 
     /// Closes the agent's stdin after everything sent so far.
-    pub async fn close_stdin(&self) -> Result<(), TalkError> {
+    pub async fn close_stdin(&self) -> Result<(), OrderError> {
         self.order(Op::CloseStdin).await
     }
 
     /// Writes a remark into the log.
-    pub async fn note(&self, text: &str) -> Result<(), TalkError> {
+    pub async fn note(&self, text: &str) -> Result<(), OrderError> {
         self.order(Op::Note { text: text.to_owned() }).await
     }
 
     /// Ends the run and all its processes with the stop ladder, and waits for that. `interrupt` is the line by
     /// which the agent's own protocol asks it to stop. For a run that has already ended, returns how it ended.
-    pub async fn stop(&self, interrupt: Option<&str>) -> Result<Exit, TalkError> {
+    pub async fn stop(&self, interrupt: Option<&str>) -> Result<Exit, OrderError> {
         self.stop_because(interrupt, None).await
     }
 
     /// Like [`Live::stop`], with a reason that the log shows.
-    pub async fn stop_because(&self, interrupt: Option<&str>, note: Option<&str>) -> Result<Exit, TalkError> {
+    pub async fn stop_because(
+        &self,
+        interrupt: Option<&str>,
+        note: Option<&str>,
+    ) -> Result<Exit, OrderError> {
         let (interrupt, note) = (interrupt.map(str::to_owned), note.map(str::to_owned));
         let stopped = async {
             match self.order(Op::Stop { interrupt, note }).await {
-                Ok(()) | Err(TalkError::Ended) => {}
+                Ok(()) | Err(OrderError::Ended) => {}
                 Err(e) => return Err(e),
             }
             let mut progress = self.progress.clone();
             let ended = progress.wait_for(|progress| progress.exit.is_some()).await;
-            let exit = ended.ok().and_then(|progress| progress.exit.clone()).ok_or(TalkError::Ended)?;
+            let exit = ended.ok().and_then(|progress| progress.exit.clone()).ok_or(OrderError::Ended)?;
             // An error means that the task is gone, and the connection with it.
             let _ = self.quiet.clone().wait_for(|quiet| *quiet).await;
             Ok(exit)
         };
         let outcome = timeout(Duration::from_millis(STOP_TIMEOUT_MS), stopped).await;
-        outcome.unwrap_or(Err(TalkError::Timeout { timeout_ms: STOP_TIMEOUT_MS }))
+        outcome.unwrap_or(Err(OrderError::Timeout { timeout_ms: STOP_TIMEOUT_MS }))
     }
 
-    async fn order(&self, op: Op) -> Result<(), TalkError> {
+    async fn order(&self, op: Op) -> Result<(), OrderError> {
         let (reply, replied) = oneshot::channel();
         let sent = async {
-            self.orders.send(PendingOrder { op, reply }).await.map_err(|_| TalkError::Ended)?;
-            replied.await.map_err(|_| TalkError::Ended)
+            self.orders.send(PendingOrder { op, reply }).await.map_err(|_| OrderError::Ended)?;
+            replied.await.map_err(|_| OrderError::Ended)
         };
         match timeout(Duration::from_millis(REPLY_TIMEOUT_MS), sent).await {
             Ok(Ok(Ok(()))) => Ok(()),
-            Ok(Ok(Err(message))) => Err(TalkError::Refused { message }),
+            Ok(Ok(Err(message))) => Err(OrderError::Refused { message }),
             Ok(Err(e)) => Err(e),
-            Err(_) => Err(TalkError::Timeout { timeout_ms: REPLY_TIMEOUT_MS }),
+            Err(_) => Err(OrderError::Timeout { timeout_ms: REPLY_TIMEOUT_MS }),
         }
     }
 }

@@ -7,16 +7,16 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod acp;
-mod act;
 mod claude;
 mod codex;
+mod file_request;
 
 use forge_types::ApprovalStatus;
 use serde_json::Value;
 
 use crate::journal::{Kind, Record};
 use crate::lines::{Line, Lines};
-pub use act::Act;
+pub use file_request::FileRequest;
 
 pub(crate) use claude::Hooks;
 pub use codex::Opening;
@@ -30,7 +30,7 @@ pub(crate) const NO_REASON: &str = "The user does not allow this tool use.";
 
 /// What is needed for a conversation: made when a run is planned, and again for the same run after a restart.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Script {
+pub enum ConversationPlan {
     Claude,
     Codex(Opening),
     Acp(acp::Opening),
@@ -45,7 +45,7 @@ pub struct Due {
 
 /// A question from the agent that a person must answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ask {
+pub struct Question {
     /// The agent's own id of the question.
     pub key: String,
     pub tool_name: String,
@@ -67,12 +67,12 @@ trait Driver: Send {
     fn note_sent(&mut self, line: &[u8]);
 
     /// A line to send before the answer, where the answer itself has no field for a reason.
-    fn explain(&self, _ask: &Ask, _answer: &ApprovalStatus) -> Option<Due> {
+    fn explain(&self, _ask: &Question, _answer: &ApprovalStatus) -> Option<Due> {
         None
     }
 
     /// The line that answers a question.
-    fn reply(&self, ask: &Ask, answer: &ApprovalStatus) -> Value;
+    fn reply(&self, ask: &Question, answer: &ApprovalStatus) -> Value;
 
     /// The line with a message to the agent while it works, where the protocol has one.
     fn message(&self, text: &str) -> Option<Value>;
@@ -85,8 +85,8 @@ trait Driver: Send {
 #[derive(Default)]
 struct Pending {
     due: Vec<Due>,
-    asks: Vec<Ask>,
-    acts: Vec<Act>,
+    asks: Vec<Question>,
+    acts: Vec<FileRequest>,
     over: bool,
 }
 
@@ -98,11 +98,11 @@ pub struct Talk {
 }
 
 impl Talk {
-    pub fn new(script: Script) -> Talk {
+    pub fn new(script: ConversationPlan) -> Talk {
         let driver: Box<dyn Driver> = match script {
-            Script::Claude => Box::new(claude::Claude::default()),
-            Script::Codex(opening) => Box::new(codex::Codex::new(opening)),
-            Script::Acp(opening) => Box::new(acp::Acp::new(opening)),
+            ConversationPlan::Claude => Box::new(claude::Claude::default()),
+            ConversationPlan::Codex(opening) => Box::new(codex::Codex::new(opening)),
+            ConversationPlan::Acp(opening) => Box::new(acp::Acp::new(opening)),
         };
         Talk { driver, output: Lines::default(), input: Lines::default(), pending: Pending::default() }
     }
@@ -136,7 +136,7 @@ impl Talk {
     }
 
     /// The questions that nobody has answered yet.
-    pub fn asks(&self) -> &[Ask] {
+    pub fn asks(&self) -> &[Question] {
         &self.pending.asks
     }
 
@@ -150,14 +150,14 @@ impl Talk {
     }
 
     /// The requests of the agent that are still to be carried out.
-    pub fn acts(&self) -> &[Act] {
+    pub fn acts(&self) -> &[FileRequest] {
         &self.pending.acts
     }
 
     /// Makes the line due that reports the result of a request.
     pub fn acted(&mut self, key: &str, line: String) {
         let Some(at) = self.pending.acts.iter().position(|act| act.key == key) else { return };
-        let Act { key, .. } = self.pending.acts.remove(at);
+        let FileRequest { key, .. } = self.pending.acts.remove(at);
         self.pending.due.push(Due { key, line });
     }
 
@@ -180,11 +180,11 @@ impl Pending {
         self.due.push(Due { key: key.into(), line: line.to_string() });
     }
 
-    fn ask(&mut self, ask: Ask) {
+    fn ask(&mut self, ask: Question) {
         self.asks.push(ask);
     }
 
-    fn act(&mut self, act: Act) {
+    fn act(&mut self, act: FileRequest) {
         self.acts.push(act);
     }
 

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use forge_run::fold::{Dialect, Fold, FoldContext, Outcome};
+use forge_run::fold::{Dialect, Fold, FoldContext, RunOutcome};
 use forge_run::{Adoption, Exit, ExitReason, Kind as RecordKind, Reader, Secrets, View};
 use forge_types::{LogSource, Millis, OldLine, Run, RunStatus, Voice};
 
@@ -106,7 +106,7 @@ fn record_kind(voice: Voice) -> RecordKind {
     }
 }
 
-fn read(dir: &Path, mut fold: Fold) -> io::Result<Outcome> {
+fn read(dir: &Path, mut fold: Fold) -> io::Result<RunOutcome> {
     let mut reader = Reader::open(dir, View::Exact)?;
     let (mut records, mut patches) = (Vec::new(), Vec::new());
     loop {

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use forge_run::talk::Ask;
+use forge_run::talk::Question;
 use forge_store::{Tx, Why};
 use forge_types::{
     Action, ActionKind, Answer, Approval, ApprovalId, ApprovalStatus, AskApproval, ErrorCode, Event, Millis,
@@ -18,8 +18,8 @@ use serde_json::Value;
 use crate::background::Bell;
 use crate::{Error, Forge, Result};
 
-/// A question before it is written.
-struct Question {
+/// An approval before it is written.
+struct NewApproval {
     id: ApprovalId,
     at: Millis,
     run_id: Option<RunId>,
@@ -37,11 +37,11 @@ impl Forge {
 
     /// Puts a question of a run's agent; one that was put before, by an earlier server, stays as it is.
     /// [`Forge::await_approval`] returns the answer.
-    pub(crate) async fn ask_approval(&self, id: ApprovalId, run: RunId, ask: &Ask) -> Result<()> {
+    pub(crate) async fn ask_approval(&self, id: ApprovalId, run: RunId, ask: &Question) -> Result<()> {
         if self.0.store.approval(id).await?.is_some() {
             return Ok(());
         }
-        self.put_question(Question {
+        self.put_approval(NewApproval {
             id,
             at: Millis(ask.at_ms),
             run_id: Some(run),
@@ -63,7 +63,7 @@ impl Forge {
                 || resumed_session(&run.action) == Some(&request.session_id)
         };
         let run_id = open.iter().rev().filter(|run| run.status == RunStatus::Running).find(asks);
-        self.put_question(Question {
+        self.put_approval(NewApproval {
             id: ApprovalId::random(),
             at: Millis::now(),
             run_id: run_id.map(|run| run.id),
@@ -76,7 +76,7 @@ impl Forge {
     }
 
     /// Secrets are masked for whoever reads the question; the conversation with the agent keeps what it asked.
-    async fn put_question(&self, mut question: Question) -> Result<Approval> {
+    async fn put_approval(&self, mut question: NewApproval) -> Result<Approval> {
         if question.tool_name.trim().is_empty() {
             return Err(Error::invalid("is empty")
                 .hint("name the tool that is to be used")

@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use forge_run::talk::{Act, Ask, Script, Talk};
-use forge_run::{Live, Record, TalkError};
+use forge_run::talk::{ConversationPlan, FileRequest, Question, Talk};
+use forge_run::{Live, OrderError, Record};
 use forge_types::{ApprovalId, RunId};
 
 use crate::{Forge, Kind};
@@ -35,7 +35,7 @@ struct State {
 }
 
 impl Conversation {
-    pub(crate) fn new(run: RunId, script: Script, live: Live) -> Self {
+    pub(crate) fn new(run: RunId, script: ConversationPlan, live: Live) -> Self {
         let state = State {
             talk: Talk::new(script),
             handed: HashSet::new(),
@@ -67,10 +67,10 @@ impl Conversation {
     }
 
     /// Gives the agent a line of [`Self::message`]. False when it takes nothing more.
-    pub(crate) async fn send(&self, line: &str) -> Result<bool, TalkError> {
+    pub(crate) async fn send(&self, line: &str) -> Result<bool, OrderError> {
         match self.0.live.send(line).await {
             Ok(()) => Ok(true),
-            Err(TalkError::Ended | TalkError::Refused { .. }) => Ok(false),
+            Err(OrderError::Ended | OrderError::Refused { .. }) => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -88,7 +88,7 @@ impl Conversation {
             match self.0.live.send(&line).await {
                 Ok(()) => {}
                 // It takes nothing more: its end is near, and the log will show it.
-                Err(TalkError::Ended | TalkError::Refused { .. }) => return,
+                Err(OrderError::Ended | OrderError::Refused { .. }) => return,
                 Err(error) => {
                     tracing::warn!(run = %self.0.run, %error, "cannot send the agent what it waits for");
                     self.state().handed.remove(&key);
@@ -105,7 +105,7 @@ impl Conversation {
     }
 
     /// Questions that were not put to anybody yet.
-    fn new_asks(&self) -> Vec<Ask> {
+    fn new_asks(&self) -> Vec<Question> {
         let State { talk, put, .. } = &mut *self.state();
         put.retain(|key| talk.asks().iter().any(|ask| ask.key == *key));
         talk.asks().iter().filter(|ask| put.insert(ask.key.clone())).cloned().collect()
@@ -121,14 +121,14 @@ impl Conversation {
     }
 
     /// What nobody has taken on yet.
-    fn new_acts(&self) -> Vec<Act> {
+    fn new_acts(&self) -> Vec<FileRequest> {
         let State { talk, taken, .. } = &mut *self.state();
         taken.retain(|key| talk.acts().iter().any(|act| act.key == *key));
         talk.acts().iter().filter(|act| taken.insert(act.key.clone())).cloned().collect()
     }
 
     /// Does what the agent wants done, one after the other, and reports back how that went.
-    async fn carry_out(&self, acts: Vec<Act>) {
+    async fn carry_out(&self, acts: Vec<FileRequest>) {
         for act in acts {
             let key = act.key.clone();
             match tokio::task::spawn_blocking(move || act.carry_out()).await {
@@ -168,7 +168,7 @@ impl Forge {
         }
     }
 
-    async fn fetch_answer(&self, conversation: &Conversation, ask: Ask) {
+    async fn fetch_answer(&self, conversation: &Conversation, ask: Question) {
         let run = conversation.0.run;
         let id = ApprovalId::of(run, &ask.key);
         if let Err(error) = conversation.0.live.hold().await {

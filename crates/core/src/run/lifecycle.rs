@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use forge_git::{Committed, GitError};
-use forge_run::fold::{Dialect, Fold, FoldContext, Outcome};
-use forge_run::talk::Script;
+use forge_run::fold::{Dialect, Fold, FoldContext, RunOutcome};
+use forge_run::talk::ConversationPlan;
 use forge_run::{Exit, ExitReason, Found, Live, Progress, Secrets, Spec, Tail, View};
 use forge_store::Why;
 use forge_types::{
@@ -72,7 +72,7 @@ impl Forge {
         let reason = ExitReason::NeverStarted { message: failure.to_string(), not_found };
         let exit = Exit { code: None, signal: None, reason, at_ms: Millis::now().0 };
         self.0.worktrees.host().record_failed_start(run.id, &exit).await;
-        if let Err(error) = self.settle(run.id, workplace, &exit, Outcome::default()).await {
+        if let Err(error) = self.settle(run.id, workplace, &exit, RunOutcome::default()).await {
             if run.phase == RunPhase::Queued {
                 // Whoever let it go is the one who tries again.
                 return Err(error);
@@ -80,13 +80,13 @@ impl Forge {
             tracing::error!(run = %run.id, %error, "cannot record that a run did not start; trying again");
             let (forge, run, workplace) = (self.clone(), run.clone(), workplace.clone());
             self.0.background.spawn(async move {
-                forge.settle_surely(&run, &workplace, &exit, Outcome::default()).await;
+                forge.settle_surely(&run, &workplace, &exit, RunOutcome::default()).await;
             });
         }
         Err(failure)
     }
 
-    async fn launch(&self, run: &Run, workplace: &Workplace) -> Result<(Live, Option<Script>)> {
+    async fn launch(&self, run: &Run, workplace: &Workplace) -> Result<(Live, Option<ConversationPlan>)> {
         if run.reason == RunReason::CodingAgent {
             self.check_budget(run.owner.attempt(), workplace.project.id).await?;
         }
@@ -137,7 +137,13 @@ impl Forge {
     }
 
     /// Follows a living run to its end in the background.
-    pub(crate) fn attend(&self, run: Run, workplace: Workplace, live: Live, script: Option<Script>) {
+    pub(crate) fn attend(
+        &self,
+        run: Run,
+        workplace: Workplace,
+        live: Live,
+        script: Option<ConversationPlan>,
+    ) {
         let settled = CancellationToken::new();
         let conversation = script.map(|script| Conversation::new(run.id, script, live.clone()));
         let attended =
@@ -169,13 +175,13 @@ impl Forge {
         workplace: &Workplace,
         mut tail: Tail,
         conversation: Option<&Conversation>,
-    ) -> Outcome {
+    ) -> RunOutcome {
         let executor = run.action.profile().map(|profile| profile.executor);
         let context = match self.fold_context(run.id, workplace).await {
             Ok(context) => context,
             Err(error) => {
                 tracing::error!(run = %run.id, %error, "the run's log is not read");
-                return Outcome::default();
+                return RunOutcome::default();
             }
         };
         let mut fold = Fold::new(Dialect::of(executor, run.reason), &context);
@@ -230,7 +236,7 @@ impl Forge {
         run: &Run,
         workplace: &Workplace,
         exit: &Exit,
-        outcome: Outcome,
+        outcome: RunOutcome,
     ) {
         while let Err(error) = self.settle(run.id, workplace, exit, outcome.clone()).await {
             if error.kind() == Kind::NotFound {
@@ -258,7 +264,7 @@ impl Forge {
         id: RunId,
         workplace: &Workplace,
         exit: &Exit,
-        outcome: Outcome,
+        outcome: RunOutcome,
     ) -> Result<()> {
         let mut run = self.run(id).await?;
         if run.phase == RunPhase::Ended {

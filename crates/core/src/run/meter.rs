@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use forge_run::fold::Outcome;
+use forge_run::fold::RunOutcome;
 use forge_run::{Kind as RecordKind, Record};
 use forge_types::{Day, EntryPatch, Millis, ModelUsage, Run};
 use tokio::time::Instant;
@@ -78,7 +78,7 @@ impl Forge {
         run: &Run,
         workplace: &Workplace,
         meter: &mut Meter,
-        outcome: &Outcome,
+        outcome: &RunOutcome,
     ) {
         let now = Instant::now();
         meter.due = None;
@@ -104,7 +104,7 @@ impl Forge {
         run: &Run,
         workplace: &Workplace,
         meter: &mut Meter,
-        outcome: &Outcome,
+        outcome: &RunOutcome,
         now: Instant,
     ) -> Result<()> {
         let (attempt, project) = (run.owner.attempt(), workplace.project.id);

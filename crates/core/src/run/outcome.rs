@@ -4,12 +4,12 @@
 //! crash gives the same.
 
 use forge_git::Committed;
-use forge_run::fold::{Outcome, Verdict};
+use forge_run::fold::{RunOutcome, Verdict};
 use forge_run::{Exit, ExitReason};
 use forge_types::{Action, Millis, Run, RunPhase, RunReason, RunStatus};
 
 /// What the exit and the agent's own word make of a run. The protocol's word counts more than the exit code.
-pub(crate) fn judge(run: &mut Run, exit: &Exit, outcome: &Outcome) {
+pub(crate) fn judge(run: &mut Run, exit: &Exit, outcome: &RunOutcome) {
     let code = exit.code.or(exit.signal.map(|_| -1));
     (run.status, run.exit_code) = match (&exit.reason, &outcome.verdict) {
         (ExitReason::Stopped, _) => (RunStatus::Killed, None),
@@ -35,7 +35,7 @@ pub(crate) fn judge(run: &mut Run, exit: &Exit, outcome: &Outcome) {
 }
 
 /// What people said to the agent and it did not take is said again, as its next turn; what was to follow follows that.
-pub(crate) fn unsaid_action(run: &Run, outcome: &Outcome) -> Option<Action> {
+pub(crate) fn unsaid_action(run: &Run, outcome: &RunOutcome) -> Option<Action> {
     let profile = run.action.profile().filter(|_| !outcome.unsaid.is_empty())?;
     let action = Action::agent(outcome.unsaid.join("\n\n"), profile.clone(), outcome.session_id.clone());
     Some(action.then(run.action.next_action.as_deref().cloned()))
@@ -79,17 +79,17 @@ mod tests {
     fn a_run_never_ends_before_it_started_though_the_clock_was_set_back() {
         let mut run = new();
         let exit = exited(0, Millis(run.started_at.0 - 1));
-        judge(&mut run, &exit, &Outcome::default());
+        judge(&mut run, &exit, &RunOutcome::default());
         assert_eq!(run.completed_at, Some(run.started_at));
     }
 
     #[test]
     fn an_agent_that_ends_well_without_a_word_is_unverified() {
-        let silent = || Outcome { silent: true, ..Outcome::default() };
-        let reported = || Outcome { verdict: Some(Verdict::Success), ..silent() };
+        let silent = || RunOutcome { silent: true, ..RunOutcome::default() };
+        let reported = || RunOutcome { verdict: Some(Verdict::Success), ..silent() };
         for (code, outcome, expected) in [
             (0, silent(), (RunStatus::Completed, true)),
-            (0, Outcome::default(), (RunStatus::Completed, false)),
+            (0, RunOutcome::default(), (RunStatus::Completed, false)),
             (0, reported(), (RunStatus::Completed, false)),
             (1, silent(), (RunStatus::Failed, false)),
         ] {

@@ -4,7 +4,7 @@
 //! holds no directory; its work stays where it is. It ends when something else is started in its attempt, when it is
 //! stopped, or when it goes on as a run of its own; a limit that comes back [`MAX_IN_A_ROW`] times is a failure.
 
-use forge_run::fold::Outcome;
+use forge_run::fold::RunOutcome;
 use forge_run::{Exit, ExitReason};
 use forge_store::{Dropped, Tx};
 use forge_types::{Millis, ModelUsage, Run, RunOwner, RunPhase, RunReason, RunStatus};
@@ -23,7 +23,7 @@ impl Forge {
         &self,
         run: &Run,
         exit: &Exit,
-        outcome: &Outcome,
+        outcome: &RunOutcome,
     ) -> Result<Option<Millis>> {
         let Some(limit) = &outcome.limit else { return Ok(None) };
         let by_itself = exit.reason == ExitReason::Exited && run.status == RunStatus::Failed;
@@ -50,7 +50,7 @@ impl Forge {
         run: Run,
         workplace: &Workplace,
         until: Millis,
-        outcome: Outcome,
+        outcome: RunOutcome,
     ) -> Result<()> {
         let after_head = self.head(workplace, &None).await;
         let parked = Run {

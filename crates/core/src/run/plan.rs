@@ -2,8 +2,8 @@
 //!
 //! Invariant: a profile is checked by planning a run with it, so that what passes the check can be started.
 
-use forge_run::agents::{self, Place, Plan};
-use forge_run::talk::Script;
+use forge_run::agents::{self, LaunchContext, Plan};
+use forge_run::talk::ConversationPlan;
 use forge_types::{Action, ActionKind, ProfileId, Project};
 
 use crate::worktree::host::Directory;
@@ -20,7 +20,8 @@ impl Forge {
     ) -> Result<ProfileId> {
         let (profile, options) = self.find_profile(asked, project).await?;
         let path_env = std::env::var_os("PATH").unwrap_or_default();
-        let place = Place { worktree: at.local_path(), forge_exe: &self.0.config.exe, path_env: &path_env };
+        let place =
+            LaunchContext { worktree: at.local_path(), forge_exe: &self.0.config.exe, path_env: &path_env };
         agents::plan(profile.executor, &options, agents::Request::New { prompt: "" }, &place)?;
         Ok(profile)
     }
@@ -28,17 +29,17 @@ impl Forge {
     pub(super) async fn plan(&self, action: &Action, workplace: &Workplace) -> Result<Plan> {
         let path_env = std::env::var_os("PATH").unwrap_or_default();
         let worktree = workplace.directory.local_path();
-        let place = Place { worktree, forge_exe: &self.0.config.exe, path_env: &path_env };
+        let place = LaunchContext { worktree, forge_exe: &self.0.config.exe, path_env: &path_env };
         let (request, profile) = match asked(action) {
             Asked::Agent(request, profile) => (request, profile),
-            Asked::Script(script) => return Ok(agents::plan_script(script, &place)?),
+            Asked::ConversationPlan(script) => return Ok(agents::plan_script(script, &place)?),
         };
         let (profile, options) = self.find_profile(profile, &workplace.project).await?;
         Ok(agents::plan(profile.executor, &options, request, &place)?)
     }
 
     /// How the conversation of a run goes on that another server launched.
-    pub(crate) async fn script_of(&self, action: &Action, workplace: &Workplace) -> Option<Script> {
+    pub(crate) async fn script_of(&self, action: &Action, workplace: &Workplace) -> Option<ConversationPlan> {
         let Asked::Agent(request, profile) = asked(action) else { return None };
         let (profile, options) = self.find_profile(profile, &workplace.project).await.ok()?;
         agents::script(profile.executor, &options, request, workplace.directory.local_path())
@@ -48,12 +49,12 @@ impl Forge {
 /// What a run is for.
 enum Asked<'a> {
     Agent(agents::Request<'a>, &'a ProfileId),
-    Script(&'a str),
+    ConversationPlan(&'a str),
 }
 
 fn asked(action: &Action) -> Asked<'_> {
     match &action.typ {
-        ActionKind::ScriptRequest { script, .. } => Asked::Script(script),
+        ActionKind::ScriptRequest { script, .. } => Asked::ConversationPlan(script),
         ActionKind::CodingAgentInitialRequest { prompt, executor_profile_id } => {
             Asked::Agent(agents::Request::New { prompt }, executor_profile_id)
         }

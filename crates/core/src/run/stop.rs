@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use forge_run::{Live, TalkError};
+use forge_run::{Live, OrderError};
 use forge_store::Why;
 use forge_types::{ErrandId, ErrorCode, Millis, Run, RunId, RunPhase, RunReason, RunStatus, TaskStatus};
 use tokio_util::sync::CancellationToken;
@@ -58,7 +58,7 @@ impl Forge {
         };
         let interrupt = conversation.and_then(|conversation| conversation.interrupt());
         live.stop_because(interrupt.as_deref(), note).await.map_err(|error| match error {
-            TalkError::Timeout { .. } => Error::conflict(format!(
+            OrderError::Timeout { .. } => Error::conflict(format!(
                 "run {} is asked to stop, but {error}; its agent may still be running. It ends when the keeper continues",
                 run.id
             )).hint("try again"),

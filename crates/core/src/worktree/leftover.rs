@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use forge_run::{DirectoryOwner, Leftover, Standing};
+use forge_run::{DirectoryOwner, Leftover, LeftoverState};
 use forge_types::RunId;
 use tokio::time::{Instant, sleep};
 
@@ -30,7 +30,7 @@ impl Forge {
         loop {
             let request = Leftovers { at: at.clone(), whose: DirectoryOwner::Forge, allowed: Vec::new() };
             let found = self.ask(request).await?;
-            let git = found.iter().find(|left| left.run.is_none() && left.standing == Standing::Leaving);
+            let git = found.iter().find(|left| left.run.is_none() && left.standing == LeftoverState::Leaving);
             match git {
                 None => return Ok(()),
                 Some(git) if Instant::now() >= patience => return Err(in_the_way(at, git)),
@@ -65,7 +65,7 @@ impl Forge {
         let patience = Instant::now() + patience;
         loop {
             let found = self.ask(Leftovers { at: at.clone(), whose, allowed: allowed() }).await?;
-            let left = found.iter().find(|leftover| leftover.standing == Standing::Left);
+            let left = found.iter().find(|leftover| leftover.standing == LeftoverState::Left);
             match left.or(found.first()) {
                 None => return Ok(()),
                 Some(leftover) if left.is_some() || Instant::now() >= patience => {
@@ -80,7 +80,7 @@ impl Forge {
 fn in_the_way(at: &Directory, leftover: &Leftover) -> Error {
     let Leftover { pid, command, run, standing } = leftover;
     let whose = match (run, standing) {
-        (Some(run), Standing::Left) => format!(", left by run {run} whose keeper is gone,"),
+        (Some(run), LeftoverState::Left) => format!(", left by run {run} whose keeper is gone,"),
         (Some(run), _) => format!(" of run {run}, which is not a living run of this server,"),
         (None, _) => ", left without a parent and a terminal,".to_owned(),
     };

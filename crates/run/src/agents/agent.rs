@@ -13,9 +13,9 @@ use super::acp::Acp;
 use super::foreground::TerminalStart;
 use super::mcp::Mcp;
 use super::profiles::{APPROVALS, COMMON, MODEL, OptionValue, Variant};
-use super::{Command, Options, Place, Plan, PlanError, Request, npx, overridden, params, program};
+use super::{Command, LaunchContext, Options, Plan, PlanError, Request, npx, overridden, params, program};
 use crate::fold::Dialect;
-use crate::talk::Script;
+use crate::talk::ConversationPlan;
 
 /// Everything that Forge knows about an agent.
 pub struct Agent {
@@ -82,9 +82,9 @@ pub(super) struct OwnDriver {
     pub protocol: Protocol,
     /// How its log is read.
     pub dialect: Dialect,
-    pub plan: fn(&Options, Request<'_>, &Place<'_>) -> Result<Plan, PlanError>,
+    pub plan: fn(&Options, Request<'_>, &LaunchContext<'_>) -> Result<Plan, PlanError>,
     /// `None` for agents without a conversation.
-    pub script: Option<fn(&Options, Request<'_>, &Path) -> Script>,
+    pub script: Option<fn(&Options, Request<'_>, &Path) -> ConversationPlan>,
 }
 
 /// The protocol of an agent.
@@ -172,7 +172,7 @@ impl Agent {
         &self,
         options: &Options,
         request: Request<'_>,
-        place: &Place<'_>,
+        place: &LaunchContext<'_>,
     ) -> Result<Plan, PlanError> {
         match &self.driver {
             Driver::Acp(acp) => {
@@ -186,15 +186,20 @@ impl Agent {
         }
     }
 
-    pub(super) fn script(&self, options: &Options, request: Request<'_>, worktree: &Path) -> Option<Script> {
+    pub(super) fn script(
+        &self,
+        options: &Options,
+        request: Request<'_>,
+        worktree: &Path,
+    ) -> Option<ConversationPlan> {
         match &self.driver {
-            Driver::Acp(acp) => Some(Script::Acp(acp.opening(options, request, worktree))),
+            Driver::Acp(acp) => Some(ConversationPlan::Acp(acp.opening(options, request, worktree))),
             Driver::Own(own) => own.script.map(|script| script(options, request, worktree)),
         }
     }
 
     /// The profile's command, or else the agent's own program.
-    pub(super) fn base(&self, options: &Options, place: &Place<'_>) -> Result<Command, PlanError> {
+    pub(super) fn base(&self, options: &Options, place: &LaunchContext<'_>) -> Result<Command, PlanError> {
         if let Some(command) = overridden(options, place)? {
             return Ok(command);
         }
@@ -211,7 +216,7 @@ impl Agent {
     }
 
     /// The agent's own program: installed, or run by `npx` from its pinned package.
-    fn installed(&self, place: &Place<'_>) -> Result<Command, PlanError> {
+    fn installed(&self, place: &LaunchContext<'_>) -> Result<Command, PlanError> {
         let Some(software) = &self.software else {
             return Err(PlanError::NoCommand { executor: self.executor });
         };

@@ -7,7 +7,7 @@ use forge_types::{DEFAULT_VARIANT, Executor};
 use super::agent::{Agent, Driver, OwnDriver, Protocol, Software};
 use super::mcp::Mcp;
 use super::profiles::{MODEL, OptionValue::On, unasked};
-use super::{Options, Place, Plan, PlanError, Request, params};
+use super::{LaunchContext, Options, Plan, PlanError, Request, params};
 use crate::StdinPlan;
 use crate::fold::Dialect;
 
@@ -36,7 +36,7 @@ pub(super) static AGENT: Agent = Agent {
     ..Agent::ORDINARY
 };
 
-fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {
+fn plan(options: &Options, request: Request<'_>, place: &LaunchContext<'_>) -> Result<Plan, PlanError> {
     let mut command = AGENT.base(options, place)?;
     command.args.extend(args(options, request));
     command.args.extend(params(options)?);

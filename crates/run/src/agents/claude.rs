@@ -11,9 +11,9 @@ use super::agent::{Agent, Driver, OwnDriver, Protocol, Router, Software};
 use super::foreground::{PromptArg, TerminalStart};
 use super::mcp::Mcp;
 use super::profiles::{APPROVALS, MODEL, OptionValue::On, unasked};
-use super::{Options, Place, Plan, PlanError, Request, params};
+use super::{LaunchContext, Options, Plan, PlanError, Request, params};
 use crate::fold::Dialect;
-use crate::talk::Script;
+use crate::talk::ConversationPlan;
 use crate::{Cue, StdinPlan};
 
 /// Matches every tool except those that the approvals variant uses without asking a person.
@@ -37,7 +37,7 @@ pub(super) static AGENT: Agent = Agent {
         protocol: Protocol::StreamJson,
         dialect: Dialect::Claude,
         plan,
-        script: Some(|_, _, _| Script::Claude),
+        script: Some(|_, _, _| ConversationPlan::Claude),
     }),
     router: Some(Router {
         option: "claude_code_router",
@@ -66,13 +66,13 @@ pub(super) static AGENT: Agent = Agent {
     ..Agent::ORDINARY
 };
 
-fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {
+fn plan(options: &Options, request: Request<'_>, place: &LaunchContext<'_>) -> Result<Plan, PlanError> {
     let mut command = AGENT.base(options, place)?;
     command.args.extend(args(options));
     command.args.extend(params(options)?);
     command.args.extend(resume_args(request));
     let stdin = stdin(options, &request.prompt_with(options));
-    Ok(command.plan(env(options), stdin, Some(Script::Claude)))
+    Ok(command.plan(env(options), stdin, Some(ConversationPlan::Claude)))
 }
 
 /// The arguments after the base command, without the profile's additional ones.

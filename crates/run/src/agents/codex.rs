@@ -13,9 +13,9 @@ use super::agent::{Agent, Driver, OwnDriver, Protocol, Software};
 use super::foreground::{PromptArg, TerminalStart};
 use super::mcp::{Format, Mcp, presets};
 use super::profiles::{MODEL, OptionValue::Text};
-use super::{Command, Options, Place, Plan, PlanError, Request, params};
+use super::{Command, LaunchContext, Options, Plan, PlanError, Request, params};
 use crate::fold::Dialect;
-use crate::talk::{Opening, Script};
+use crate::talk::{ConversationPlan, Opening};
 use crate::{Cue, StdinPlan};
 
 /// The provider that a thread uses for local models.
@@ -89,15 +89,15 @@ pub(super) static AGENT: Agent = Agent {
     ..Agent::ORDINARY
 };
 
-fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {
+fn plan(options: &Options, request: Request<'_>, place: &LaunchContext<'_>) -> Result<Plan, PlanError> {
     let mut command = AGENT.base(options, place)?;
     command.args.extend(args(&command));
     command.args.extend(params(options)?);
     Ok(command.plan(env(), stdin(), Some(script(options, request, place.worktree))))
 }
 
-fn script(options: &Options, request: Request<'_>, worktree: &Path) -> Script {
-    Script::Codex(opening(options, request, request.prompt_with(options), worktree))
+fn script(options: &Options, request: Request<'_>, worktree: &Path) -> ConversationPlan {
+    ConversationPlan::Codex(opening(options, request, request.prompt_with(options), worktree))
 }
 
 fn args(command: &Command) -> Option<String> {

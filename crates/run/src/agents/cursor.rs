@@ -14,7 +14,7 @@ use super::profiles::{
     OptionValue::{On, Text},
     unasked,
 };
-use super::{Options, Place, Plan, PlanError, Request, params};
+use super::{LaunchContext, Options, Plan, PlanError, Request, params};
 use crate::StdinPlan;
 use crate::fold::Dialect;
 
@@ -75,7 +75,7 @@ fn adapt(server: Value) -> Option<Value> {
     })
 }
 
-fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {
+fn plan(options: &Options, request: Request<'_>, place: &LaunchContext<'_>) -> Result<Plan, PlanError> {
     let mut command = AGENT.base(options, place)?;
     command.args.extend(args(options));
     command.args.extend(params(options)?);

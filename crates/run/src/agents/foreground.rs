@@ -15,7 +15,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::profiles::Options;
-use super::{ALL, Place, Plan, PlanError, Request, agent, params};
+use super::{ALL, LaunchContext, Plan, PlanError, Request, agent, params};
 use crate::StdinPlan;
 
 /// How an agent is started at a terminal.
@@ -65,7 +65,7 @@ pub fn plan_foreground(
     options: &Options,
     prompt: &str,
     grant: bool,
-    place: &Place<'_>,
+    place: &LaunchContext<'_>,
 ) -> Result<Foreground, ForegroundError> {
     let request = Request::New { prompt };
     let agent = agent(executor);
@@ -164,8 +164,11 @@ mod tests {
         }
         let (profile, options) =
             Profiles::built_in().find(&profile.parse().unwrap(), &Agents::default()).unwrap();
-        let place =
-            Place { worktree: dir.path(), forge_exe: Path::new("/forge"), path_env: dir.path().as_os_str() };
+        let place = LaunchContext {
+            worktree: dir.path(),
+            forge_exe: Path::new("/forge"),
+            path_env: dir.path().as_os_str(),
+        };
         Ok(plan_foreground(profile.executor, &options, prompt, grant, &place)?.args)
     }
 

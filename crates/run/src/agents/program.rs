@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::{OnceLock, mpsc};
 use std::time::Duration;
 
-use super::Place;
+use super::LaunchContext;
 
 const LOGIN_WAIT: Duration = Duration::from_secs(3);
 const MAX_PATH_BYTES: u64 = 64 << 10;
@@ -29,7 +29,7 @@ pub(super) struct Program {
 }
 
 /// Looks for `name` in PATH, then in the login shell's PATH.
-pub(super) fn find(name: &str, place: &Place<'_>) -> Option<Program> {
+pub(super) fn find(name: &str, place: &LaunchContext<'_>) -> Option<Program> {
     if let Some(file) = find_in(name, place.path_env, place.worktree) {
         return Some(Program { file, path_env: None });
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use forge_types::{AgentSource, AgentState, Executor, FoundAgent};
 
 use super::survey::SurveyedAgent;
-use super::{Place, agent, program};
+use super::{LaunchContext, agent, program};
 
 /// The first thing that keeps an agent from working.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub fn found_agents(agents: &[SurveyedAgent], forge_exe: &Path) -> Vec<FoundAgen
 /// code.
 pub fn found_acp_agent(command: &str) -> FoundAgent {
     let path_env = std::env::var_os("PATH").unwrap_or_default();
-    let place = Place { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env: &path_env };
+    let place = LaunchContext { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env: &path_env };
     let name = shlex::split(command).and_then(|words| words.into_iter().next()).unwrap_or_default();
     let found = program::find(&name, &place);
     let source = found.as_ref().map(|program| match program.path_env {

@@ -8,7 +8,7 @@ use forge_types::{DEFAULT_VARIANT, Executor};
 
 use super::agent::{Agent, Driver, OwnDriver, Protocol};
 use super::foreground::TerminalStart;
-use super::{Options, Place, Plan, PlanError, Request, first_shell, overridden, params};
+use super::{LaunchContext, Options, Plan, PlanError, Request, first_shell, overridden, params};
 use crate::StdinPlan;
 use crate::fold::Dialect;
 
@@ -22,7 +22,7 @@ pub(super) static AGENT: Agent = Agent {
     ..Agent::ORDINARY
 };
 
-fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {
+fn plan(options: &Options, request: Request<'_>, place: &LaunchContext<'_>) -> Result<Plan, PlanError> {
     let prompt = request.prompt_with(options);
     if let Some(mut command) = overridden(options, place)? {
         command.args.extend(params(options)?);

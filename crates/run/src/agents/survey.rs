@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use forge_types::{AgentSource, Millis, WITHHELD};
 
-use super::{ALL, Agent, Place, Software, program};
+use super::{ALL, Agent, LaunchContext, Software, program};
 
 /// The longest duration of a survey.
 const LIMIT: Duration = Duration::from_millis(5500);
@@ -111,7 +111,7 @@ fn look_for_agent(
     home: Option<&Home>,
     deadline: Instant,
 ) -> SurveyedAgent {
-    let place = Place { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env };
+    let place = LaunchContext { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env };
     let variable = |key: &str| std::env::var_os(key).filter(|value| !value.is_empty());
     let mut sighting = SurveyedAgent {
         about,

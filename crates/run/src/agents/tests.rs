@@ -31,7 +31,7 @@ fn options(id: &str) -> Options {
 
 fn planned(id: &str, options: &Options, request: Request<'_>, path: &TempDir) -> Result<Plan, PlanError> {
     let executor = id.parse::<ProfileId>().unwrap().executor;
-    let place = Place {
+    let place = LaunchContext {
         worktree: Path::new("/"),
         forge_exe: Path::new("/opt/forge"),
         path_env: path.path().as_os_str(),
@@ -66,15 +66,18 @@ fn claude_is_started_as_its_variant_says() {
     for (id, request, want) in cases {
         let plan = planned(id, &options(id), request, &path).unwrap();
         assert_eq!(command_line(&plan), want);
-        assert_eq!(plan.script, Some(crate::talk::Script::Claude));
+        assert_eq!(plan.script, Some(crate::talk::ConversationPlan::Claude));
     }
 }
 
 #[test]
 fn claude_without_a_program_of_its_own_comes_by_npx() {
     let path = programs(&["npx"]);
-    let place =
-        Place { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env: path.path().as_os_str() };
+    let place = LaunchContext {
+        worktree: Path::new("/"),
+        forge_exe: Path::new("/"),
+        path_env: path.path().as_os_str(),
+    };
     // The machine's login shell may find a real one, which is then correct.
     let want = match program::find("claude", &place) {
         None => "npx -y @anthropic-ai/claude-code@2.1.197 -p ",
@@ -146,7 +149,7 @@ fn codex_is_started_as_an_app_server() {
     assert!(matches!(close_on, Some(crate::Cue::Method { method, .. }) if method == "turn/completed"));
     let first: Value = serde_json::from_str(&first[0]).unwrap();
     assert_eq!((&first["id"], &first["method"]), (&json!(1), &json!("initialize")));
-    let Some(Script::Codex(opening)) = plan.script else { panic!("it has no script") };
+    let Some(ConversationPlan::Codex(opening)) = plan.script else { panic!("it has no script") };
     assert_eq!((opening.prompt.as_str(), opening.resume), ("do it", None));
     let mut wrapped = options("CODEX");
     wrapped.base_command_override = Some("wrap codex app-server".into());
@@ -197,7 +200,8 @@ fn a_missing_program_is_named() {
 #[test]
 fn a_script_is_run_by_a_shell_with_closed_stdin() {
     let path = std::env::var_os("PATH").unwrap();
-    let place = Place { worktree: Path::new("/"), forge_exe: Path::new("/opt/forge"), path_env: &path };
+    let place =
+        LaunchContext { worktree: Path::new("/"), forge_exe: Path::new("/opt/forge"), path_env: &path };
     let plan = plan_script("exit 3", &place).unwrap();
     assert_eq!(
         (&plan.args[..], &plan.stdin),
@@ -235,7 +239,7 @@ fn agents_that_speak_acp_are_started_as_their_variants_say() {
             let asks = id.ends_with("APPROVALS");
             assert_eq!(close_on, (!asks).then_some(crate::Cue::Reply(3)), "{id}");
             assert!(plan.env.contains(&("NODE_NO_WARNINGS".into(), "1".into())));
-            let Some(Script::Acp(opening)) = plan.script else { panic!("{id} has no script") };
+            let Some(ConversationPlan::Acp(opening)) = plan.script else { panic!("{id} has no script") };
             assert_eq!(opening.session.as_deref(), request.session());
         }
     }
@@ -259,7 +263,7 @@ fn copilots_options_become_arguments() {
         "--disable-mcp-server=x",
     ];
     assert_eq!(plan.args[2..], want);
-    let Some(Script::Acp(opening)) = plan.script else { panic!("no script") };
+    let Some(ConversationPlan::Acp(opening)) = plan.script else { panic!("no script") };
     assert_eq!(opening.permissions, crate::talk::acp::Permissions::Asked, "no option allows everything");
 }
 
@@ -270,7 +274,7 @@ fn a_model_is_an_argument_or_chosen_in_the_session() {
         let mut options = options(id);
         options.own.extend(json!({"model": "m", "agent": "plan"}).as_object().unwrap().clone());
         let plan = planned(id, &options, NEW, &path).unwrap();
-        let Some(Script::Acp(opening)) = plan.script.clone() else { panic!("no script") };
+        let Some(ConversationPlan::Acp(opening)) = plan.script.clone() else { panic!("no script") };
         (plan.args.ends_with(&["--model".into(), "m".into()]), opening.model, opening.mode)
     };
     assert_eq!(chosen("QWEN_CODE"), (true, None, None));
@@ -343,12 +347,15 @@ fn an_agent_is_known_everywhere_by_its_one_value() {
     assert_eq!(config.servers_path, ["novelServers"]);
     assert!(config.preconfigured["forge"].is_object());
     let path = programs(&["sh"]);
-    let place =
-        Place { worktree: Path::new("/"), forge_exe: Path::new("/"), path_env: path.path().as_os_str() };
+    let place = LaunchContext {
+        worktree: Path::new("/"),
+        forge_exe: Path::new("/"),
+        path_env: path.path().as_os_str(),
+    };
     let (_, options) = profiles.find(&ProfileId::new(NOVEL.executor), &Agents::default()).unwrap();
     let plan = NOVEL.plan(&options, NEW, &place).unwrap();
     assert_eq!(command_line(&plan), "sh --novel");
-    assert!(matches!(plan.script, Some(Script::Acp(_))));
+    assert!(matches!(plan.script, Some(ConversationPlan::Acp(_))));
     assert_eq!(NOVEL.dialect(), crate::fold::Dialect::Acp);
 }
 

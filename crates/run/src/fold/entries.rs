@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use forge_types::{EntryPatch, EntryType, ErrorType, NormalizedEntry, PatchOp};
 use serde_json::Value;
 
-use super::Outcome;
+use super::RunOutcome;
 use super::setup::wants_setup;
 use super::tail::{Ending, Tail};
 use crate::Secrets;
@@ -29,7 +29,7 @@ pub(super) struct Entries {
 /// What a record can change.
 pub(super) struct LogWriter<'a> {
     pub entries: &'a mut Entries,
-    pub outcome: &'a mut Outcome,
+    pub outcome: &'a mut RunOutcome,
     pub secrets: &'a Secrets,
     pub patches: &'a mut Vec<EntryPatch>,
 }

@@ -8,7 +8,7 @@ use forge_types::dialect::{claude_model_usage, claude_usage, microusd};
 use forge_types::{ModelUsage, Usage};
 use serde_json::Value;
 
-use super::Outcome;
+use super::RunOutcome;
 
 #[derive(Default)]
 pub(super) struct Spend {
@@ -45,7 +45,7 @@ impl Spend {
     }
 
     /// Reads an event of a streamed message.
-    pub fn stream(&mut self, event: &Value, outcome: &mut Outcome) {
+    pub fn stream(&mut self, event: &Value, outcome: &mut RunOutcome) {
         match event["type"].as_str() {
             Some("message_start") => {
                 let model = event["message"]["model"].as_str().unwrap_or(&self.model).to_owned();
@@ -70,7 +70,7 @@ impl Spend {
     }
 
     /// Reads the record at the end of a turn.
-    pub fn end_turn(&mut self, result: &Value, outcome: &mut Outcome) {
+    pub fn end_turn(&mut self, result: &Value, outcome: &mut RunOutcome) {
         let total_cost = microusd(&result["total_cost_usd"]);
         self.close_message();
         let messages = std::mem::take(&mut self.messages);

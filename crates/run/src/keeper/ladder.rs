@@ -30,7 +30,7 @@ pub(super) struct Ladder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// The agent was asked in its own protocol.
-    Ask,
+    Question,
     /// Its input has ended, which most agents treat as a request to exit.
     Close,
     Interrupt,
@@ -43,7 +43,7 @@ pub(super) enum Step {
 impl Step {
     fn duration(self) -> Duration {
         match self {
-            Step::Ask => ASK,
+            Step::Question => ASK,
             Step::Close => CLOSE,
             Step::Interrupt | Step::Terminate => STEP,
             Step::Kill | Step::GivenUp => KILL_STEP,
@@ -52,7 +52,7 @@ impl Step {
 
     fn next(self) -> Step {
         match self {
-            Step::Ask => Step::Close,
+            Step::Question => Step::Close,
             Step::Close => Step::Interrupt,
             Step::Interrupt => Step::Terminate,
             Step::Terminate => Step::Kill,
@@ -62,7 +62,7 @@ impl Step {
 
     fn signal(self) -> Option<Signal> {
         match self {
-            Step::Ask | Step::Close | Step::GivenUp => None,
+            Step::Question | Step::Close | Step::GivenUp => None,
             Step::Interrupt => Some(Signal::INT),
             Step::Terminate => Some(Signal::TERM),
             Step::Kill => Some(Signal::KILL),
@@ -87,20 +87,20 @@ impl Ladder {
 
     /// Whether the agent may still respond to the request to stop.
     pub(super) fn is_asking(&self) -> bool {
-        self.step == Step::Ask
+        self.step == Step::Question
     }
 
     /// When to climb again; immediately for a ladder that has given up.
     pub(super) fn due(&self) -> Instant {
         match self.step {
-            Step::Ask | Step::Close => self.step_ends,
+            Step::Question | Step::Close => self.step_ends,
             _ => self.scan_at.min(self.step_ends),
         }
     }
 
     /// The agent itself is gone, so no process is left that could follow a request.
     pub(super) fn note_agent_gone(&mut self, now: Instant) {
-        if matches!(self.step, Step::Ask | Step::Close) {
+        if matches!(self.step, Step::Question | Step::Close) {
             self.enter(Step::Interrupt, now);
         }
     }
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn an_agent_that_was_asked_has_time_unless_it_is_gone() {
         let start = Instant::now();
-        let mut ladder = Ladder::new(Step::Ask, ExitReason::Stopped, start);
+        let mut ladder = Ladder::new(Step::Question, ExitReason::Stopped, start);
         assert_eq!(signals(&mut ladder, start + Duration::from_millis(1400)), []);
         assert!(ladder.is_asking());
         ladder.note_agent_gone(start + Duration::from_millis(1401));
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn an_agent_that_does_not_answer_loses_its_input_before_it_is_signalled() {
         let start = Instant::now();
-        let mut ladder = Ladder::new(Step::Ask, ExitReason::Stopped, start);
+        let mut ladder = Ladder::new(Step::Question, ExitReason::Stopped, start);
         assert_eq!(signals(&mut ladder, start + ASK), []);
         assert!(!ladder.is_asking());
         assert_eq!(signals(&mut ladder, start + ASK + CLOSE), [Signal::INT]);

@@ -350,7 +350,7 @@ impl Watch {
             return;
         }
         let asked = interrupt.is_some_and(|line| self.send_to_agent(format!("{line}\n").as_bytes()).is_ok());
-        let first = if asked { Step::Ask } else { Step::Interrupt };
+        let first = if asked { Step::Question } else { Step::Interrupt };
         self.ladder = Some(Ladder::new(first, reason, Instant::now()));
         self.climb(Instant::now());
     }

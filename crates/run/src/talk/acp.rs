@@ -14,8 +14,8 @@ use forge_types::ApprovalStatus;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::act::{Act, Operation};
-use super::{Ask, Driver, Pending};
+use super::file_request::{FileRequest, Operation};
+use super::{Driver, Pending, Question};
 pub(crate) use offer::{Meaning, Offers};
 
 const INITIALIZE: u64 = 1;
@@ -246,7 +246,7 @@ impl Acp {
         match operation {
             Some(operation) if pending.acts.len() < MAX_ACTS => {
                 let worktree = self.opening.worktree.clone();
-                pending.act(Act { key, id, worktree, operation });
+                pending.act(FileRequest { key, id, worktree, operation });
             }
             Some(_) => {
                 pending.send(key, &error_reply(&id, BUSY, "too many requests at once; wait for an answer"))
@@ -278,7 +278,7 @@ impl Acp {
         let call_id = call["toolCallId"].as_str().map(str::to_owned);
         let raw = call.get_mut("rawInput").map(Value::take).filter(|raw| !raw.is_null());
         let tool_input = raw.unwrap_or_else(|| json!({"title": call["title"], "content": call["content"]}));
-        pending.ask(Ask { key, tool_name, tool_input, call_id, at_ms });
+        pending.ask(Question { key, tool_name, tool_input, call_id, at_ms });
     }
 }
 
@@ -322,7 +322,7 @@ impl Driver for Acp {
         }
     }
 
-    fn reply(&self, ask: &Ask, answer: &ApprovalStatus) -> Value {
+    fn reply(&self, ask: &Question, answer: &ApprovalStatus) -> Value {
         let id = ask.key.strip_prefix("answer ").and_then(|id| serde_json::from_str(id).ok());
         let id: Value = id.unwrap_or_default();
         let reject = || permission_reply(&id, self.offers.pick(&ask.key, ["reject_once", "reject_always"]));

@@ -11,7 +11,7 @@ use forge_types::ApprovalStatus;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Ask, Driver, NO_REASON, Pending, TIMED_OUT};
+use super::{Driver, NO_REASON, Pending, Question, TIMED_OUT};
 
 /// Announced calls without a question yet; there are rarely more than a few.
 const MAX_HOOKED: usize = 64;
@@ -80,7 +80,7 @@ impl Driver for Claude {
             }
             ("control_request", Some("can_use_tool")) => {
                 let mut request = message["request"].take();
-                pending.ask(Ask {
+                pending.ask(Question {
                     key: id,
                     tool_name: request["tool_name"].as_str().unwrap_or("unknown").to_owned(),
                     call_id: self.hooks.claim(&request),
@@ -105,7 +105,7 @@ impl Driver for Claude {
 
     fn note_sent(&mut self, _line: &[u8]) {}
 
-    fn reply(&self, ask: &Ask, answer: &ApprovalStatus) -> Value {
+    fn reply(&self, ask: &Question, answer: &ApprovalStatus) -> Value {
         let deny = |message: &str| json!({"behavior": "deny", "message": message, "interrupt": false});
         let decision = match answer {
             ApprovalStatus::Approved => {

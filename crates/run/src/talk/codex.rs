@@ -11,7 +11,7 @@ use forge_types::ApprovalStatus;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Ask, Driver, Due, NO_REASON, Pending, TIMED_OUT};
+use super::{Driver, Due, NO_REASON, Pending, Question, TIMED_OUT};
 
 /// Ids of the requests that begin every conversation; `initialize` is among the first lines of stdin.
 const INITIALIZE: u64 = 1;
@@ -46,7 +46,7 @@ pub(super) struct Codex {
     /// The current turn.
     turn: Option<String>,
     next_id: u64,
-    questions: VecDeque<Question>,
+    questions: VecDeque<AnswerPlan>,
     /// File changes by item, because the question about them does not repeat them.
     changes: VecDeque<(String, Value)>,
     /// The ids of the reasons that were sent.
@@ -54,7 +54,7 @@ pub(super) struct Codex {
 }
 
 /// What is needed to answer a request of the agent.
-struct Question {
+struct AnswerPlan {
     key: String,
     shape: AnswerShape,
     thread: String,
@@ -213,17 +213,17 @@ impl Codex {
                 return;
             }
         };
-        let question = Question {
+        let question = AnswerPlan {
             key: key.clone(),
             shape,
             thread: thread.unwrap_or_default(),
             turn: turn.unwrap_or_default(),
         };
         push_bounded(&mut self.questions, question, MAX_QUESTIONS);
-        pending.ask(Ask { key, tool_name: tool_name.to_owned(), tool_input, call_id, at_ms });
+        pending.ask(Question { key, tool_name: tool_name.to_owned(), tool_input, call_id, at_ms });
     }
 
-    fn question(&self, key: &str) -> Option<&Question> {
+    fn question(&self, key: &str) -> Option<&AnswerPlan> {
         self.questions.iter().rfind(|question| question.key == key)
     }
 }
@@ -272,7 +272,7 @@ impl Driver for Codex {
         }
     }
 
-    fn explain(&self, ask: &Ask, answer: &ApprovalStatus) -> Option<Due> {
+    fn explain(&self, ask: &Question, answer: &ApprovalStatus) -> Option<Due> {
         let question =
             self.question(&ask.key).filter(|question| !matches!(question.shape, AnswerShape::Review))?;
         let message = match answer {
@@ -288,7 +288,7 @@ impl Driver for Codex {
         Some(Due { key: request_key(&id.into()), line: line.to_string() })
     }
 
-    fn reply(&self, ask: &Ask, answer: &ApprovalStatus) -> Value {
+    fn reply(&self, ask: &Question, answer: &ApprovalStatus) -> Value {
         let allowed = matches!(answer, ApprovalStatus::Approved);
         let either = |yes: &str, no: &str| Value::from(if allowed { yes } else { no });
         let result = match self.question(&ask.key).map(|question| question.shape) {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use forge_run::Kind;
 use forge_run::fold::{Dialect, Verdict};
 use forge_run::talk::acp::{Opening, Permissions, Replay};
-use forge_run::talk::{Script, Talk};
+use forge_run::talk::{ConversationPlan, Talk};
 use forge_types::ApprovalStatus;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -70,7 +70,7 @@ fn every_recorded_agent_is_sent_what_it_was_sent() {
                 .map(|(_, line)| &line["params"])
         };
         let denied = name.ends_with("_deny");
-        let mut talk = Talk::new(Script::Acp(Opening {
+        let mut talk = Talk::new(ConversationPlan::Acp(Opening {
             worktree: "/repo".into(),
             prompt: sent("session/prompt").unwrap()["prompt"][0]["text"].as_str().unwrap().to_owned(),
             session: sent("session/load").map(|params| params["sessionId"].as_str().unwrap().to_owned()),
@@ -316,7 +316,7 @@ proptest! {
         let (cut, outcome) = patches(Dialect::Acp, &pieces);
         prop_assert_eq!(&whole.0, &cut);
         prop_assert_eq!(&whole.1, &outcome);
-        let mut talk = Talk::new(Script::Acp(Opening {
+        let mut talk = Talk::new(ConversationPlan::Acp(Opening {
             worktree: "/repo".into(),
             prompt: "p".into(),
             session: None,

@@ -7,7 +7,7 @@ use std::path::Path;
 use forge_run::Kind;
 use forge_run::Record;
 use forge_run::fold::{Dialect, Verdict};
-use forge_run::talk::{Opening, Script, Talk};
+use forge_run::talk::{ConversationPlan, Opening, Talk};
 use forge_types::{ApprovalId, ApprovalStatus, Millis, NormalizedEntry};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ fn is_within(part: &Value, whole: &Value) -> bool {
 #[test]
 fn what_is_due_is_what_was_sent() {
     for (name, records) in conversations() {
-        let mut talk = Talk::new(Script::Codex(opening(&records)));
+        let mut talk = Talk::new(ConversationPlan::Codex(opening(&records)));
         for record in &records {
             let line = json_of(record);
             // A second turn, an interrupt and the like are not sent by the conversation itself.
@@ -112,7 +112,7 @@ fn until(name: &str, last: impl Fn(&Value) -> bool) -> Vec<Record> {
 }
 
 fn talk_of(records: &[Record]) -> Talk {
-    let mut talk = Talk::new(Script::Codex(opening(records)));
+    let mut talk = Talk::new(ConversationPlan::Codex(opening(records)));
     records.iter().for_each(|record| talk.push(record));
     talk
 }
@@ -200,7 +200,7 @@ fn a_file_change_is_asked_about_with_its_changes_and_shown_per_file() {
         from_agent(json!({"id": 7, "method": "item/fileChange/requestApproval", "params": request})),
     ];
     let opening = Opening { resume: None, prompt: String::new(), settings: serde_json::Map::new() };
-    let mut talk = Talk::new(Script::Codex(opening));
+    let mut talk = Talk::new(ConversationPlan::Codex(opening));
     records.iter().for_each(|record| talk.push(record));
     let ask = talk.asks()[0].clone();
     assert_eq!((ask.tool_name.as_str(), &ask.tool_input["changes"]), ("edit", &changes));
@@ -446,7 +446,7 @@ proptest! {
         let records: Vec<Record> =
             lines.iter().map(|(ours, line)| if *ours { to_agent(line.clone()) } else { from_agent(line.clone()) }).collect();
         let opening = Opening { resume: None, prompt: String::new(), settings: serde_json::Map::new() };
-        let mut talk = Talk::new(Script::Codex(opening));
+        let mut talk = Talk::new(ConversationPlan::Codex(opening));
         records.iter().for_each(|record| talk.push(record));
         let asks = talk.asks().to_vec();
         asks.iter().for_each(|ask| talk.answer(&ask.key, &ApprovalStatus::TimedOut));

@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use forge_run::Spec;
-use forge_run::agents::{Agents, Options, Place, Profiles, Request, plan};
-use forge_run::fold::{Dialect, Fold, Outcome, Verdict};
+use forge_run::agents::{Agents, LaunchContext, Options, Profiles, Request, plan};
+use forge_run::fold::{Dialect, Fold, RunOutcome, Verdict};
 use forge_types::{ProfileId, RunReason};
 
 use crate::stage::context;
@@ -29,11 +29,11 @@ async fn carry_out(
     id: &str,
     options: &Options,
     request: Request<'_>,
-) -> (Option<i32>, Outcome) {
+) -> (Option<i32>, RunOutcome) {
     let id: ProfileId = id.parse().unwrap();
     let cwd = stage.path("");
     let path_env = std::env::var_os("PATH").unwrap();
-    let place = Place { worktree: &cwd, forge_exe: Path::new("/nowhere"), path_env: &path_env };
+    let place = LaunchContext { worktree: &cwd, forge_exe: Path::new("/nowhere"), path_env: &path_env };
     let plan = plan(id.executor, options, request, &place).unwrap();
     let spec = Spec {
         program: plan.program,

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use forge_run::fold::{Dialect, Fold, Outcome};
+use forge_run::fold::{Dialect, Fold, RunOutcome};
 use forge_run::{Kind, Record};
 use forge_types::{ApprovalId, EntryPatch, NormalizedEntry, PatchOp};
 use pretty_assertions::assert_eq;
@@ -38,7 +38,7 @@ pub fn apply(patches: &[EntryPatch]) -> Vec<NormalizedEntry> {
     list
 }
 
-pub fn patches(dialect: Dialect, records: &[Record]) -> (Vec<EntryPatch>, Outcome) {
+pub fn patches(dialect: Dialect, records: &[Record]) -> (Vec<EntryPatch>, RunOutcome) {
     let mut fold = Fold::new(dialect, &context(Path::new("/repo")));
     let mut out = Vec::new();
     for record in records {
@@ -48,7 +48,7 @@ pub fn patches(dialect: Dialect, records: &[Record]) -> (Vec<EntryPatch>, Outcom
     (out, fold.outcome().clone())
 }
 
-pub fn folded(dialect: Dialect, records: &[Record]) -> (Vec<NormalizedEntry>, Outcome) {
+pub fn folded(dialect: Dialect, records: &[Record]) -> (Vec<NormalizedEntry>, RunOutcome) {
     let (patches, outcome) = patches(dialect, records);
     (apply(&patches), outcome)
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use forge_run::agents::scripted_agent;
-use forge_run::fold::{Dialect, Fold, Outcome, Verdict};
+use forge_run::fold::{Dialect, Fold, RunOutcome, Verdict};
 use forge_run::{Kind, Record};
 use forge_types::{EntryPatch, PatchOp};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ struct Worked {
     dir: TempDir,
     code: ExitCode,
     entries: Vec<Value>,
-    outcome: Outcome,
+    outcome: RunOutcome,
     raw: String,
 }
 

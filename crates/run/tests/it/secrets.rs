@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use forge_run::fold::{Dialect, Fold, FoldContext, Outcome, Verdict};
+use forge_run::fold::{Dialect, Fold, FoldContext, RunOutcome, Verdict};
 use forge_run::{Kind, Record, Secrets, Tail, View, seal};
 use forge_types::EntryPatch;
 use pretty_assertions::assert_eq;
@@ -23,7 +23,7 @@ fn secrets(value: &str) -> Secrets {
     Secrets::read(dir.path()).unwrap()
 }
 
-fn patches(dialect: Dialect, value: &str, records: &[Record]) -> (Vec<EntryPatch>, Outcome) {
+fn patches(dialect: Dialect, value: &str, records: &[Record]) -> (Vec<EntryPatch>, RunOutcome) {
     let mut fold =
         Fold::new(dialect, &FoldContext { secrets: secrets(value), ..context(Path::new("/repo")) });
     let mut out = Vec::new();
@@ -37,7 +37,7 @@ fn line(message: &Value) -> Record {
 }
 
 /// Fails if more of the secret is shown than a short prefix.
-fn assert_hidden(patches: &[EntryPatch], outcome: &Outcome) {
+fn assert_hidden(patches: &[EntryPatch], outcome: &RunOutcome) {
     for patch in patches {
         let shown = serde_json::to_string(patch.entry.as_ref().unwrap()).unwrap();
         assert!(!shown.contains(&KEY[..4]) && !shown.contains("456789"), "{shown}");

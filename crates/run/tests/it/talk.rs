@@ -2,7 +2,7 @@
 
 use std::os::unix::net::UnixStream;
 
-use forge_run::{Cue, Kind, StdinPlan, TalkError};
+use forge_run::{Cue, Kind, OrderError, StdinPlan};
 
 use crate::stage::{Stage, exit_of, text_of};
 
@@ -45,7 +45,7 @@ async fn lines_are_sent_and_recorded_in_order() {
     let records = stage.records();
     assert_eq!(text_of(Kind::Stdin, &records), "first\nsecond\nthird\n");
     assert_eq!(text_of(Kind::Stdout, &records), "first\nsecond\nthird\n");
-    assert!(matches!(live.send("fourth").await, Err(TalkError::Ended)));
+    assert!(matches!(live.send("fourth").await, Err(OrderError::Ended)));
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn input_for_an_agent_that_does_not_read_is_bounded() {
             break;
         }
     }
-    assert!(matches!(refusal, Some(TalkError::Refused { .. })), "{refusal:?}");
+    assert!(matches!(refusal, Some(OrderError::Refused { .. })), "{refusal:?}");
     live.stop(None).await.expect("stop");
 }
 

@@ -6,7 +6,7 @@ use crate::StdinPlan;
 use crate::agents::agent::{Agent, Driver, OwnDriver, Protocol};
 use crate::agents::foreground::TerminalStart;
 use crate::agents::program::Program;
-use crate::agents::{Command, Options, Place, Plan, PlanError, Request};
+use crate::agents::{Command, LaunchContext, Options, Plan, PlanError, Request};
 use crate::fold::Dialect;
 
 pub(in crate::agents) static AGENT: Agent = Agent {
@@ -24,7 +24,7 @@ pub(in crate::agents) static AGENT: Agent = Agent {
     ..Agent::ORDINARY
 };
 
-fn plan(options: &Options, request: Request<'_>, place: &Place<'_>) -> Result<Plan, PlanError> {
+fn plan(options: &Options, request: Request<'_>, place: &LaunchContext<'_>) -> Result<Plan, PlanError> {
     let program = Program { file: place.forge_exe.to_owned(), path_env: None };
     let command = Command { program, args: vec!["scripted-agent".to_owned()] };
     Ok(command.plan(Vec::new(), StdinPlan::Feed { text: request.prompt_with(options) }, None))

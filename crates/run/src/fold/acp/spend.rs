@@ -11,7 +11,7 @@ use forge_types::Usage;
 use forge_types::dialect::microusd;
 use serde_json::Value;
 
-use super::super::Outcome;
+use super::super::RunOutcome;
 
 /// Agents whose turns report the sum since their start.
 const CUMULATIVE: &[&str] = &["copilot"];
@@ -86,7 +86,7 @@ impl Spend {
     }
 
     /// One call of the model, reported as it ends.
-    pub fn note_call(&mut self, usage: &Value, outcome: &mut Outcome) {
+    pub fn note_call(&mut self, usage: &Value, outcome: &mut RunOutcome) {
         if usage.is_object() {
             self.counted_by_call = true;
             outcome.spend(&self.model, count(usage));
@@ -101,7 +101,7 @@ impl Spend {
     }
 
     /// What the conversation has cost so far.
-    pub fn note_cost(&mut self, update: &Value, outcome: &mut Outcome) {
+    pub fn note_cost(&mut self, update: &Value, outcome: &mut RunOutcome) {
         let Some(total) = cost_in_microusd(update) else { return };
         self.reported_cost = match self.cost {
             // The tokens are priced instead.
@@ -113,7 +113,7 @@ impl Spend {
     }
 
     /// The end of a turn.
-    pub fn end_turn(&mut self, result: &Value, outcome: &mut Outcome) {
+    pub fn end_turn(&mut self, result: &Value, outcome: &mut RunOutcome) {
         if std::mem::take(&mut self.counted_by_call) {
             return;
         }
@@ -154,7 +154,7 @@ impl Spend {
     }
 
     /// Assigns the reported cost to the model that was used most, so that no other model is priced as well.
-    fn assign_cost(&self, outcome: &mut Outcome) {
+    fn assign_cost(&self, outcome: &mut RunOutcome) {
         let Some(cost) = self.reported_cost else { return };
         let used = outcome.usage.iter().filter(|(_, used)| sum(used) > 0);
         let most = used.max_by_key(|(_, used)| sum(used)).map(|(model, _)| model.clone());
@@ -252,7 +252,7 @@ mod tests {
         let turn =
             |input: i64| json!({"usage": {"inputTokens": input, "outputTokens": 0, "totalTokens": input}});
         for (agent, want) in [("Copilot", 30), ("OpenCode", 40)] {
-            let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
+            let (mut spend, mut outcome) = (Spend::default(), RunOutcome::default());
             spend.introduce(agent);
             spend.end_turn(&turn(10), &mut outcome);
             spend.end_turn(&turn(30), &mut outcome);
@@ -280,7 +280,7 @@ mod tests {
             json!({"usage": usage, "_meta": {"quota": other_keys}}),
             json!({"usage": usage}),
         ] {
-            let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
+            let (mut spend, mut outcome) = (Spend::default(), RunOutcome::default());
             spend.end_turn(&result, &mut outcome);
             let used: Vec<_> = outcome.usage.values().collect();
             assert_eq!(used.len(), 1, "{result}");
@@ -293,7 +293,7 @@ mod tests {
     fn models_are_counted_by_name_unless_that_leaves_something_out() {
         let of = |model: &str, input: i64| json!({"model": model, "token_count": {"inputTokens": input}});
         for (total, want) in [(30, vec![("big", 20), ("small", 10)]), (50, vec![("", 50)])] {
-            let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
+            let (mut spend, mut outcome) = (Spend::default(), RunOutcome::default());
             let quota = json!({"model_usage": [of("big", 20), of("small", 10)]});
             spend
                 .end_turn(&json!({"usage": {"inputTokens": total}, "_meta": {"quota": quota}}), &mut outcome);
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn a_reported_cost_covers_all_models() {
         let of = |model: &str, input: i64| json!({"model": model, "token_count": {"inputTokens": input}});
-        let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
+        let (mut spend, mut outcome) = (Spend::default(), RunOutcome::default());
         spend.model = "default".into();
         spend.note_cost(&json!({"cost": {"amount": 0.5, "currency": "USD"}}), &mut outcome);
         assert_eq!(outcome.usage["default"].cost_microusd, Some(500_000));
@@ -320,12 +320,12 @@ mod tests {
     #[test]
     fn the_cost_of_an_earlier_run_is_not_this_ones() {
         let cost = |amount: f64| json!({"cost": {"amount": amount, "currency": "USD"}});
-        let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
+        let (mut spend, mut outcome) = (Spend::default(), RunOutcome::default());
         spend.continue_session();
         spend.note_past_cost(&cost(0.5));
         spend.note_cost(&cost(0.75), &mut outcome);
         assert_eq!(outcome.usage[""].cost_microusd, Some(250_000));
-        let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
+        let (mut spend, mut outcome) = (Spend::default(), RunOutcome::default());
         spend.continue_session();
         spend.note_cost(&cost(0.75), &mut outcome);
         assert!(outcome.usage.is_empty(), "what it cost before is not known");
@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn a_resumed_turn_of_an_agent_that_counts_costs_per_process_has_its_cost() {
         for agent in ["@agentclientprotocol/claude-agent-acp", "codex-acp"] {
-            let (mut spend, mut outcome) = (Spend::default(), Outcome::default());
+            let (mut spend, mut outcome) = (Spend::default(), RunOutcome::default());
             spend.introduce(agent);
             spend.continue_session();
             let cost = json!({"cost": {"amount": 0.00307, "currency": "USD"}});

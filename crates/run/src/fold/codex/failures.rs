@@ -7,7 +7,7 @@ use forge_types::{EntryType, Millis};
 use serde_json::Value;
 
 use super::super::entries::{LogWriter, failure_type, plain};
-use super::super::{Limit, Outcome, SUMMARY_BYTES, Verdict, Window, cut};
+use super::super::{Limit, RunOutcome, SUMMARY_BYTES, Verdict, Window, cut};
 use super::error;
 
 /// Codex's errors when the thread to continue does not exist.
@@ -81,7 +81,7 @@ impl Failures {
         }
     }
 
-    pub fn note_limits(&mut self, limits: &Value, outcome: &mut Outcome) {
+    pub fn note_limits(&mut self, limits: &Value, outcome: &mut RunOutcome) {
         for name in ["primary", "secondary"] {
             let window = &limits[name];
             if let Some(seconds) = window["resetsAt"].as_i64() {

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use forge_types::Usage;
 use serde_json::Value;
 
-use super::super::Outcome;
+use super::super::RunOutcome;
 
 const MAX_THREADS: usize = 64;
 
@@ -58,7 +58,7 @@ impl Meter {
     }
 
     /// Reads a report of a thread's usage.
-    pub fn read(&mut self, thread: &str, report: &Value, outcome: &mut Outcome) {
+    pub fn read(&mut self, thread: &str, report: &Value, outcome: &mut RunOutcome) {
         let Some(thread) = self.thread(thread) else { return };
         let total = usage(&report["total"]);
         if !thread.began {

@@ -2,13 +2,13 @@
 
 use pretty_assertions::assert_eq;
 
-use super::super::{Dialect, Fold, Outcome, entries};
+use super::super::{Dialect, Fold, RunOutcome, entries};
 use super::*;
 use crate::Secrets;
 use crate::journal::{Kind, Record};
 use forge_types::RunId;
 
-fn fold(records: &[(Kind, String)]) -> (Vec<NormalizedEntry>, Outcome) {
+fn fold(records: &[(Kind, String)]) -> (Vec<NormalizedEntry>, RunOutcome) {
     let context = FoldContext {
         run: RunId::random(),
         worktree: "/repo".into(),

@@ -3,7 +3,7 @@
 
 use pretty_assertions::assert_eq;
 
-use super::super::{Script, Talk};
+use super::super::{ConversationPlan, Talk};
 use super::*;
 use crate::journal::{Kind, Record};
 
@@ -20,7 +20,7 @@ fn opening() -> Opening {
 }
 
 fn talk(opening: Opening) -> Talk {
-    Talk::new(Script::Acp(opening))
+    Talk::new(ConversationPlan::Acp(opening))
 }
 
 fn push(talk: &mut Talk, kind: Kind, message: &Value) {

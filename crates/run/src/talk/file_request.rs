@@ -20,7 +20,7 @@ const NOT_FOUND: i64 = -32002;
 
 /// A request that the agent waits for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Act {
+pub struct FileRequest {
     pub key: String,
     pub(super) id: Value,
     pub(super) worktree: PathBuf,
@@ -48,7 +48,7 @@ struct Refusal {
     message: String,
 }
 
-impl Act {
+impl FileRequest {
     /// Carries it out, blocking, and returns the line that reports the result to the agent.
     pub fn carry_out(&self) -> String {
         let done = match &self.operation {
@@ -138,7 +138,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     fn act(root: &Path, operation: Operation) -> Value {
-        let act = Act { key: "k".into(), id: json!(7), worktree: root.to_owned(), operation };
+        let act = FileRequest { key: "k".into(), id: json!(7), worktree: root.to_owned(), operation };
         serde_json::from_str(&act.carry_out()).unwrap()
     }
 
