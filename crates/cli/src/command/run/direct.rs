@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use forge_run::agents::{Agents, ForegroundError, Place, Profiles, plan_foreground};
+use forge_run::agents::{Agents, ForegroundError, LaunchContext, Profiles, plan_foreground};
 use forge_types::{Executor, ProfileId};
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ pub async fn run(choice: &Choice, prompt: &str, yes: bool) -> Result<ExitCode> {
     let (profile, options) = profiles.find(&profile, &agents).map_err(|error| NotFound(error.to_string()))?;
     let exe = std::env::current_exe().context("cannot find this program's own path")?;
     let path_env = std::env::var_os("PATH").unwrap_or_default();
-    let place = Place { worktree: &here, forge_exe: &exe, path_env: &path_env };
+    let place = LaunchContext { worktree: &here, forge_exe: &exe, path_env: &path_env };
     let planned = plan_foreground(profile.executor, &options, prompt, yes, &place);
     let foreground = planned.map_err(|error| match error {
         ForegroundError::NoForm { .. } => Misused(format!("--direct: {error}")).into(),
