@@ -114,18 +114,19 @@ pub async fn count_spares(server: &Server) -> Result<u64> {
     }
 }
 
-/// Waits until Forge has more worktrees in stock than `others`, those of other projects.
-pub async fn wait_spare(server: &Server, others: u64) -> Result<()> {
+/// Waits until Forge has `ready` worktrees in stock beside `others`, those of other projects. It makes one after the
+/// other and counts the one that it is making, so one more has to be there.
+pub async fn wait_spares(server: &Server, others: u64, ready: u64) -> Result<()> {
     if server.side() == Side::Peer {
         return Ok(());
     }
     let deadline = Instant::now() + END_LIMIT;
     while Instant::now() < deadline {
-        if count_spares(server).await? > others {
+        if count_spares(server).await? > others + ready {
             return Ok(());
         }
         // Asking is not free for the server: it measures the worktrees it reports.
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    bail!("no spare worktree within {END_LIMIT:?}")
+    bail!("less than {ready} spare worktrees within {END_LIMIT:?}")
 }

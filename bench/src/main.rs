@@ -1,13 +1,16 @@
 //! The bench: the same work against the peer and against Forge, in one run, side by side.
 //!
 //! Rows alternate between the two servers so that the noise of the machine hits both; the one that is not measured is
-//! held still. The table is printed as it
-//! grows and saved as JSON. The program is also the agent both servers run (`fake-claude`).
+//! held still. Two further parts measure Forge alone: `board` in a browser, `scale` at several sizes. Tables are printed
+//! as they grow and saved as JSON. The program is also the agent both servers run (`fake-claude`).
 
+mod board;
 mod client;
+mod copies;
 mod fake;
 mod figures;
 mod flow;
+mod growth;
 mod line;
 mod options;
 mod ours;
@@ -15,6 +18,7 @@ mod peer;
 mod processes;
 mod report;
 mod rows;
+mod scale;
 mod server;
 mod work;
 
@@ -26,7 +30,7 @@ use anyhow::{Result, anyhow};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::options::{Options, Sides};
+use crate::options::{Options, Part, Sides};
 use crate::ours::Spares;
 use crate::report::{Outcome, Report};
 use crate::rows::Row;
@@ -68,7 +72,7 @@ async fn bench(options: Options) -> Result<usize> {
     let work = Work::new(options.size, options.forge.clone(), options.out.clone())?;
     let mut terminated = signal(SignalKind::terminate())?;
     let result = tokio::select! {
-        result = compare(&options, &work) => result,
+        result = run_parts(&options, &work) => result,
         _ = tokio::signal::ctrl_c() => Err(anyhow!("interrupted")),
         _ = terminated.recv() => Err(anyhow!("terminated")),
     };
@@ -77,7 +81,27 @@ async fn bench(options: Options) -> Result<usize> {
     result
 }
 
-async fn compare(options: &Options, work: &Work) -> Result<usize> {
+async fn run_parts(options: &Options, work: &Work) -> Result<usize> {
+    let mut report = Report::default();
+    if options.wants(Part::Rows) {
+        compare(options, work, &mut report).await;
+    }
+    if options.wants(Part::Board) {
+        board::measure(work, &mut report).await;
+    }
+    if options.wants(Part::Scale) {
+        scale::measure(work, &mut report).await;
+    }
+    let machine = json!({"cores": std::thread::available_parallelism().map_or(0, usize::from),
+        "load": std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim(),
+        "kernel": std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim(),
+        "quick": work.size == work::Size::Quick});
+    report.save(&work.result(), &machine)?;
+    println!("{} goals missed; saved to {}", report.misses(), work.result().display());
+    Ok(report.misses())
+}
+
+async fn compare(options: &Options, work: &Work, report: &mut Report) {
     let mut peer = match options.sides {
         Sides::ForgeOnly => Err(None),
         Sides::Both | Sides::PeerOnly => launch(peer::prepare(work, &options.peer_dir).await).await,
@@ -88,23 +112,15 @@ async fn compare(options: &Options, work: &Work) -> Result<usize> {
             launch(ours::prepare(work, &work.forge, "forge", Spares::Kept)).await
         }
     };
-    let mut report = Report::default();
     report.print_head();
     for row in options.rows() {
         let of_peer = measure_alone(row, work, &mut peer, &forge).await;
         let of_forge = measure_alone(row, work, &mut forge, &peer).await;
         report.add(row.name(), row.lines(), &of_peer, &of_forge);
     }
-    let machine = json!({"cores": std::thread::available_parallelism().map_or(0, usize::from),
-        "load": std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim(),
-        "kernel": std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim(),
-        "quick": work.size == work::Size::Quick});
-    report.save(&work.result(), &machine)?;
-    println!("{} goals missed; saved to {}", report.misses(), work.result().display());
     for server in [peer, forge].into_iter().flatten() {
         server.stop().await;
     }
-    Ok(report.misses())
 }
 
 /// A running server with the fake agent installed, or why there is none (`None`: not wanted).

@@ -1,4 +1,4 @@
-//! What `/proc` says: memory, bytes written, who belongs to this run.
+//! What `/proc` says: memory, time on the processor, bytes written, who belongs to this run.
 //!
 //! Every process the bench starts, directly or not, carries `MARK=<run>` in its environment; only such processes are
 //! ever signalled, one by one, by pid.
@@ -13,6 +13,8 @@ use rustix::process::{Pid, Signal, kill_process};
 pub const MARK: &str = "FORGE_BENCH_RUN";
 
 const KB: f64 = 1024.0;
+/// The kernel counts in hundredths of a second for programs, on every Linux.
+const TICK_MS: f64 = 10.0;
 
 /// A numeric field of `/proc/<pid>/status` given in kB, as MB.
 fn status_mb(pid: u32, field: &str) -> Option<f64> {
@@ -43,12 +45,23 @@ pub fn written_bytes(pid: u32) -> u64 {
         .unwrap_or(0)
 }
 
-/// State letter and parent, from `/proc/<pid>/stat`.
-fn state(pid: u32) -> Option<(char, u32)> {
+/// The words of `/proc/<pid>/stat` after the program's name.
+fn stat(pid: u32) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, tail) = text.rsplit_once(") ")?;
-    let mut words = tail.split(' ');
-    Some((words.next()?.chars().next()?, words.next()?.parse().ok()?))
+    Some(tail.split(' ').map(str::to_owned).collect())
+}
+
+/// State letter and parent.
+fn state(pid: u32) -> Option<(char, u32)> {
+    let words = stat(pid)?;
+    Some((words.first()?.chars().next()?, words.get(1)?.parse().ok()?))
+}
+
+/// Time on the processor of all threads of the process, without its children, in steps of [`TICK_MS`].
+pub fn cpu_ms(pid: u32) -> f64 {
+    let ticks = |at: usize| -> Option<f64> { stat(pid)?.get(at)?.parse().ok() };
+    TICK_MS * (ticks(11).unwrap_or(0.0) + ticks(12).unwrap_or(0.0))
 }
 
 /// Whether the process still runs; a zombie does not.

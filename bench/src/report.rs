@@ -1,7 +1,7 @@
 //! The table: for each line the peer's figure, Forge's, the ratio, the goal and whether it was met.
 //!
-//! A line is printed as soon as both sides of its row are measured; all of them are saved as JSON at the end. A side
-//! that failed is shown with its reason and never counts as a goal met.
+//! A line is printed as soon as both sides of its row are measured; all of them are saved as JSON at the end, with the
+//! tables of growth. A side that failed is shown with its reason and never counts as a goal met.
 
 use std::path::Path;
 
@@ -9,6 +9,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use crate::figures::Figures;
+use crate::growth::Table;
 
 #[derive(Clone, Copy)]
 pub enum Better {
@@ -72,6 +73,7 @@ impl Outcome {
 #[derive(Default)]
 pub struct Report {
     lines: Vec<Value>,
+    growth: Vec<Value>,
     ours: Figures,
     misses: usize,
 }
@@ -133,12 +135,35 @@ impl Report {
         }
     }
 
+    /// A part that cannot be measured here; no miss.
+    pub fn skip(&mut self, part: &str, reason: &str) {
+        println!("{part}: skipped ({reason})");
+        self.lines.push(json!({"row": part, "skipped": reason}));
+    }
+
+    /// A table of growth, or why there is none.
+    pub fn add_growth(&mut self, name: &str, table: Result<Table>) {
+        match table {
+            Ok(table) => {
+                table.print();
+                self.misses += table.misses();
+                self.growth.push(table.as_json());
+            }
+            Err(error) => {
+                println!("{name}: failed ({error:#})");
+                self.misses += 1;
+                self.growth.push(json!({"table": name, "failed": format!("{error:#}")}));
+            }
+        }
+    }
+
     pub fn misses(&self) -> usize {
         self.misses
     }
 
     pub fn save(&self, path: &Path, machine: &Value) -> Result<()> {
-        let all = json!({"machine": machine, "misses": self.misses, "lines": self.lines});
+        let all =
+            json!({"machine": machine, "misses": self.misses, "lines": self.lines, "growth": self.growth});
         std::fs::write(path, serde_json::to_string_pretty(&all)?)?;
         Ok(())
     }
@@ -152,7 +177,7 @@ fn ratio(better: Better, peer: f64, ours: f64) -> Option<f64> {
     (under > 0.0).then(|| over / under)
 }
 
-fn show(value: Option<f64>, unit: &str) -> String {
+pub fn show(value: Option<f64>, unit: &str) -> String {
     match value {
         None => "–".to_owned(),
         Some(value) if unit.is_empty() => format!("{value:.0}"),

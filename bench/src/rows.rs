@@ -7,12 +7,12 @@ mod diff;
 mod end;
 mod flood;
 mod latency;
-mod list;
+pub mod list;
 mod memory;
 mod start;
 mod stop;
 mod swarm;
-mod task;
+pub mod task;
 
 use std::time::Duration;
 
@@ -31,6 +31,7 @@ pub enum Row {
     List10000,
     Start100,
     Start10000,
+    Chain,
     Latency,
     Flood100k,
     Flood1m,
@@ -43,13 +44,14 @@ pub enum Row {
 }
 
 /// In running order: memory after everything that only adds, the crash last because it restarts the server.
-pub const ROWS: [Row; 15] = [
+pub const ROWS: [Row; 16] = [
     Row::Create,
     Row::CreateMany,
     Row::List1000,
     Row::List10000,
     Row::Start100,
     Row::Start10000,
+    Row::Chain,
     Row::Latency,
     Row::Flood100k,
     Row::Flood1m,
@@ -70,6 +72,7 @@ impl Row {
             Row::List10000 => "list10000",
             Row::Start100 => "start100",
             Row::Start10000 => "start10000",
+            Row::Chain => "chain10000",
             Row::Latency => "latency",
             Row::Flood100k => "flood100k",
             Row::Flood1m => "flood1m",
@@ -90,6 +93,7 @@ impl Row {
             Row::List10000 => list::TEN_THOUSAND,
             Row::Start100 => start::SMALL,
             Row::Start10000 => start::LARGE,
+            Row::Chain => start::CHAINED,
             Row::Latency => latency::LINES,
             Row::Flood100k | Row::Flood1m => flood::LINES,
             Row::Swarm => swarm::LINES,
@@ -122,10 +126,11 @@ impl Row {
         match self {
             Row::Create => task::create_one_by_one(work, server).await,
             Row::CreateMany => task::create_at_once(work, server).await,
-            Row::List1000 => list::measure(work, server, 1000, "list1000_ms").await,
-            Row::List10000 => list::measure(work, server, work.pick(10_000, 3000), "list10000_ms").await,
+            Row::List1000 => list::measure_thousand(work, server).await,
+            Row::List10000 => list::measure_ten_thousand(work, server).await,
             Row::Start100 => start::measure_small(work, server).await,
             Row::Start10000 => start::measure_large(work, server).await,
+            Row::Chain => start::measure_chain(work, server).await,
             Row::Latency => latency::measure(work, server).await,
             Row::Flood100k => flood::measure(work, server, work.pick(100_000, 20_000)).await,
             Row::Flood1m => flood::measure(work, server, work.pick(1_000_000, 100_000)).await,

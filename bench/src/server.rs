@@ -8,7 +8,7 @@ use std::fs::File;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rustix::process::Signal;
@@ -19,6 +19,8 @@ use crate::processes;
 
 const START_LIMIT: Duration = Duration::from_secs(30);
 const SETTLE: Duration = Duration::from_secs(2);
+/// Short, because the time of a restart is a figure.
+const HEALTH_POLL: Duration = Duration::from_millis(2);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
@@ -85,7 +87,7 @@ impl Server {
             if self.client.get("/api/health").await.is_ok() {
                 return Ok(());
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            tokio::time::sleep(HEALTH_POLL).await;
         }
         bail!(
             "{} did not answer within {START_LIMIT:?}; see {}",
@@ -99,11 +101,13 @@ impl Server {
         self.child.kill().await.context("kill the server")
     }
 
-    /// Starts the server again on the same data and port.
-    pub async fn restart(&mut self) -> Result<()> {
+    /// Starts the server again on the same data and port; returns how long it took until it answered.
+    pub async fn restart(&mut self) -> Result<Duration> {
+        let begin = Instant::now();
         (self.child, self.pid) = spawn(&self.launch)?;
         self.client = Client::new(self.launch.port);
-        self.wait_healthy().await
+        self.wait_healthy().await?;
+        Ok(begin.elapsed())
     }
 
     /// Holds the server still, so that what it does on its own does not slow the other one down.
@@ -116,6 +120,11 @@ impl Server {
     }
 
     pub async fn stop(mut self) {
+        self.halt().await;
+    }
+
+    /// Ends the server as a user would; `restart` starts it again.
+    pub async fn halt(&mut self) {
         self.resume();
         processes::signal(self.pid, Signal::TERM);
         if tokio::time::timeout(Duration::from_secs(5), self.child.wait()).await.is_err() {

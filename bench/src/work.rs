@@ -34,7 +34,7 @@ impl Work {
     }
 
     /// `full` in a full run, `quick` in a quick one.
-    pub fn pick(&self, full: usize, quick: usize) -> usize {
+    pub fn pick<T>(&self, full: T, quick: T) -> T {
         match self.size {
             Size::Full => full,
             Size::Quick => quick,

@@ -16,7 +16,7 @@ use crate::work::Work;
 const CLIENTS: usize = 16;
 
 pub const ONE: &[Line] =
-    &[Line::lower("create_p50_ms", "create task, 1 client, p50", "ms", Goal::Times(5.0))];
+    &[Line::lower("create_p50_ms", "create task, 1 client, p50", "ms", Goal::Times(8.0))];
 
 pub const MANY: &[Line] = &[
     Line::higher("create16_rate", "create task, 16 clients", "/s", Goal::Times(20.0)),
