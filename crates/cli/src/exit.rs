@@ -116,7 +116,7 @@ fn of_code(code: ErrorCode) -> Exit {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use forge_types::wire::Failure;
 
     use super::*;
     use crate::client;
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn the_same_failure_has_the_same_exit_code_whoever_notices_it() {
         let refused = |status: u16, code: &str| {
-            client::Error::refused(status, &json!({"success": false, "message": "why", "error_code": code}))
+            client::Error::refused(status, Failure { error_code: code.parse().ok(), ..Failure::default() })
         };
         let outside = || forge_git::GitError::NoRepository("/".into());
         let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
@@ -147,7 +147,7 @@ mod tests {
             ("the token", refused(401, "token_required").into(), Exit::Refused),
             ("a full disk", refused(503, "disk_full").into(), Exit::Failed),
             ("no server", client::Error::new(Kind::Unreachable, "nobody").into(), Exit::Unreachable),
-            ("an older server", client::Error::refused(409, &json!({"message": "no"})).into(), Exit::Refused),
+            ("an older server", client::Error::refused(409, Failure::default()).into(), Exit::Refused),
             ("anything else", anyhow::anyhow!("odd"), Exit::Failed),
         ];
         for (what, error, expected) in cases {

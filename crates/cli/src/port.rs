@@ -36,11 +36,8 @@ pub async fn bind(host: IpAddr, port: u16) -> Result<TcpListener> {
 }
 
 pub async fn is_forge(port: u16) -> bool {
-    let probe = async {
-        let client = forge_client::Client::new(&format!("http://127.0.0.1:{port}"), None);
-        Some(client.ready().await?["service"] == "forge-app")
-    };
-    tokio::time::timeout(Duration::from_secs(1), probe).await.ok().flatten().unwrap_or(false)
+    let client = forge_client::Client::new(&format!("http://127.0.0.1:{port}"), None);
+    tokio::time::timeout(Duration::from_secs(1), client.is_forge()).await.unwrap_or(false)
 }
 
 /// The process that listens on a TCP port, as far as `/proc` shows it.

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     fn refused(envelope: Value) -> anyhow::Error {
-        client::Error::refused(409, &envelope).into()
+        client::Error::refused(409, serde_json::from_value(envelope).unwrap()).into()
     }
 
     #[test]

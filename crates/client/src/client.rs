@@ -7,11 +7,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use forge_types::wire::{Envelope, Ready};
 use reqwest::{ClientBuilder, Method, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::{Error, Kind};
+use crate::misread;
 use crate::pipe::Way;
 use crate::socket::Socket;
 use crate::sse::Events;
@@ -121,9 +123,14 @@ impl Client {
     }
 
     /// What the server reports about itself; `None` when there is none.
-    pub async fn ready(&self) -> Option<Value> {
+    pub async fn ready(&self) -> Option<Ready> {
         let probe = async { self.http.get(format!("{}/health", self.base)).send().await?.json().await };
         tokio::time::timeout(PROBE_LIMIT, probe).await.ok()?.ok()
+    }
+
+    /// Whether it is a Forge that answers.
+    pub async fn is_forge(&self) -> bool {
+        self.ready().await.is_some_and(|ready| ready.service == "forge-app")
     }
 
     /// Opens a WebSocket.
@@ -178,7 +185,7 @@ impl Client {
         let back = async {
             loop {
                 if let Some(ready) = self.ready().await {
-                    return ready["version"] == env!("CARGO_PKG_VERSION");
+                    return ready.version == env!("CARGO_PKG_VERSION");
                 }
                 tokio::time::sleep(LOST_PAUSES[0]).await;
             }
@@ -195,17 +202,17 @@ impl Client {
 
     /// The data of an envelope that says `success`; whatever else is JSON is a refusal.
     fn open<T: DeserializeOwned>(&self, status: u16, body: &[u8]) -> Result<T, Error> {
-        let mut envelope: Value = serde_json::from_slice(body)
-            .map_err(|error| Error::foreign(status).saying(format!("status {status}, not JSON: {error}")))?;
-        if envelope["success"] != true {
-            return Err(Error::refused(status, &envelope));
+        match serde_json::from_slice::<Envelope>(body) {
+            Ok(Envelope { success: true, data, message, .. }) => {
+                // It did what it was asked, and has a warning about it.
+                message.iter().for_each(|warning| self.remark(warning));
+                misread::read(data)
+            }
+            Err(error) if !error.is_data() => {
+                Err(Error::foreign(status).saying(format!("status {status}, not JSON: {error}")))
+            }
+            _ => Err(Error::refused(status, serde_json::from_slice(body).unwrap_or_default())),
         }
-        // It did what it was asked, and has a warning about it.
-        if let Some(warning) = envelope["message"].as_str() {
-            self.remark(warning);
-        }
-        serde_json::from_value(envelope["data"].take())
-            .map_err(|error| Error::new(Kind::Unexpected, format!("unexpected answer: {error}")))
     }
 
     pub(crate) fn lost(&self, error: &reqwest::Error) -> Error {

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use forge_types::ErrorCode;
+use forge_types::wire::Failure;
 use reqwest::header::HeaderValue;
 use serde_json::Value;
 
@@ -81,10 +82,9 @@ impl Error {
     }
 
     /// What a server answers when it does not do what it was asked.
-    pub fn refused(status: u16, envelope: &Value) -> Self {
-        let data = envelope["error_data"].clone();
-        let message = envelope["message"].as_str().or(data["message"].as_str());
-        let code = envelope["error_code"].as_str().and_then(|code| code.parse().ok());
+    pub fn refused(status: u16, failure: Failure) -> Self {
+        let Failure { error_data: data, message, error_code: code, hint, field, .. } = failure;
+        let message = message.or_else(|| data.get("message")?.as_str().map(str::to_owned));
         let kind = match (status, code) {
             // A server without codes does not distinguish an unknown path from a thing that is missing.
             (404, Some(ErrorCode::NotServed)) => Kind::NotServed,
@@ -95,9 +95,7 @@ impl Error {
             (200 | 400..500, _) => Kind::Refused,
             _ => Kind::Failed,
         };
-        let message = message.map_or_else(|| format!("the server answered {status}"), str::to_owned);
-        let text = |key: &str| envelope[key].as_str().map(str::to_owned);
-        let (hint, field) = (text("hint"), text("field"));
+        let message = message.unwrap_or_else(|| format!("the server answered {status}"));
         let message =
             hint.as_deref().map_or(message.as_str(), |hint| without_hint(&message, hint)).to_owned();
         Self { status: Some(status), code, hint, field, data, ..Self::new(kind, message) }
@@ -106,7 +104,7 @@ impl Error {
     /// The refusal of a stream. A Forge refuses in JSON, a proxy with a page.
     pub(crate) fn unopened(status: u16, kind: Option<&HeaderValue>, body: &[u8]) -> Self {
         match kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json")) {
-            true => Self::refused(status, &serde_json::from_slice(body).unwrap_or_default()),
+            true => Self::refused(status, serde_json::from_slice(body).unwrap_or_default()),
             false => Self::foreign(status),
         }
     }
@@ -153,13 +151,17 @@ mod tests {
 
     use super::*;
 
+    fn refused(status: u16, envelope: Value) -> Error {
+        Error::refused(status, serde_json::from_value(envelope).unwrap())
+    }
+
     #[test]
     fn message_and_hint_of_a_refusal_stand_apart_and_its_text_joins_them() {
         let envelope = json!({
             "message": "a has uncommitted changes; commit them", "hint": "commit them",
             "error_code": "uncommitted_changes", "field": null,
         });
-        let error = Error::refused(409, &envelope);
+        let error = refused(409, envelope);
         assert_eq!(error.code, Some(ErrorCode::UncommittedChanges));
         assert_eq!(
             (error.message.as_str(), error.hint.as_deref()),
@@ -170,10 +172,10 @@ mod tests {
 
     #[test]
     fn a_server_of_another_age_is_understood_as_far_as_it_goes() {
-        let old = Error::refused(404, &json!({"message": "GET /x is not served here; look elsewhere"}));
+        let old = refused(404, json!({"message": "GET /x is not served here; look elsewhere"}));
         assert_eq!((old.kind, old.code, old.hint), (Kind::NotFound, None, None));
         let newer = json!({"message": "no", "error_code": "a_code_of_tomorrow", "hint": "not its end"});
-        let newer = Error::refused(409, &newer);
+        let newer = refused(409, newer);
         assert_eq!((newer.kind, newer.code, newer.message.as_str()), (Kind::Conflict, None, "no"));
     }
 }

@@ -13,6 +13,7 @@
 mod client;
 mod error;
 mod feed;
+mod misread;
 mod pipe;
 mod socket;
 mod sse;

@@ -63,9 +63,8 @@ impl Server {
             client.get::<Settings>("/api/config"),
             approve::questions(client),
         )?;
-        let health = client.ready().await.unwrap_or_default();
         Ok(Self {
-            version: health["version"].as_str().unwrap_or("?").to_owned(),
+            version: client.ready().await.map_or_else(|| "?".to_owned(), |ready| ready.version),
             names,
             running: attempts
                 .into_iter()

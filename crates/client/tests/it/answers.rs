@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::server::{Server, cut, html, json};
+use crate::server::{Server, cut, html, json, ready};
 
 static HEARD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -102,7 +102,7 @@ async fn a_start_whose_answer_was_lost_is_sent_again_under_its_key_to_a_server_t
         let posts = Mutex::new(0);
         let server = Server::start(move |asked| {
             if asked.path == "/health" {
-                return json(200, &json!({"version": version}));
+                return json(200, &ready(version));
             }
             let mut posts = posts.lock().unwrap();
             *posts += 1;
@@ -128,7 +128,11 @@ async fn a_start_whose_answer_was_lost_is_sent_again_under_its_key_to_a_server_t
 
 #[tokio::test]
 async fn the_token_goes_with_its_address() {
-    let server = Server::start(|_| json(200, &json!({"success": true}))).await;
+    let server = Server::start(|asked| match asked.path.as_str() {
+        "/health" => json(200, &ready("0.0.1")),
+        _ => json(200, &json!({"success": true})),
+    });
+    let server = server.await;
     let client = Client::new(&server.base, Some("s3cret".to_owned()));
     let _: Value = client.get("/mine").await.unwrap();
     let _: Value = client.at(&server.base, None).get("/other").await.unwrap();

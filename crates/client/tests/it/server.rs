@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
@@ -106,6 +106,11 @@ fn whole(status: u16, kind: &str, body: &str) -> Vec<Vec<u8>> {
 
 pub fn json(status: u16, body: &Value) -> Vec<Vec<u8>> {
     whole(status, "application/json", &body.to_string())
+}
+
+/// What a Forge reports about itself.
+pub fn ready(version: &str) -> Value {
+    json!({"status": "ok", "service": "forge-app", "version": version, "message": "ready"})
 }
 
 pub fn html(status: u16) -> Vec<Vec<u8>> {

@@ -4,7 +4,7 @@ use forge_client::{Client, Error, Feed, Kind, Message, Step};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::server::{Server, cut, events, frame, html, json};
+use crate::server::{Server, cut, events, frame, html, json, ready};
 
 /// Everything that a feed brings, as words.
 async fn follow(mut feed: Feed) -> Result<Vec<String>, Error> {
@@ -46,7 +46,7 @@ async fn a_socket_that_is_cut_in_a_frame_continues_after_the_last_whole_one() {
 async fn events_take_over_where_sockets_do_not_get_through_and_continue_when_they_are_cut() {
     static HEARD: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let server = Server::start(|asked| match asked.path.as_str() {
-        "/health" => json(200, &json!({})),
+        "/health" => json(200, &ready("0.0.1")),
         path if path.contains("/ws") => html(502),
         path if path.ends_with("after=0") => {
             let (whole, half) = (change(1), change(2).to_string());
@@ -70,7 +70,7 @@ async fn events_take_over_where_sockets_do_not_get_through_and_continue_when_the
 async fn pages_always_get_through_and_miss_nothing_when_an_answer_is_lost() {
     let tries = Mutex::new(0);
     let server = Server::start(move |asked| match asked.path.as_str() {
-        "/health" => json(200, &json!({})),
+        "/health" => json(200, &ready("0.0.1")),
         path if path.contains("/ws") || path.contains("/sse") => html(403),
         path if path.contains("after=0") => json(
             200,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::ErrorCode;
@@ -13,26 +13,38 @@ use crate::ErrorCode;
 #[schemars(rename = "Envelope")]
 pub struct Envelope<Data = Value, ErrorData = Value> {
     pub success: bool,
+    #[serde(default)]
     pub data: Data,
+    #[serde(default)]
     pub error_data: ErrorData,
     pub message: Option<String>,
 }
 
 /// Around every failure.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+// It is read as far as it goes: an older server leaves keys out and has no codes, a newer one has other codes.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Failure")]
 pub struct Failure<ErrorData = Value> {
+    #[serde(default)]
     pub success: bool,
+    #[serde(default)]
     pub data: (),
     /// What clients branched on before there were codes; most failures have none.
+    #[serde(default)]
     pub error_data: ErrorData,
     /// What is wrong and, after `; `, the hint.
     pub message: Option<String>,
-    pub error_code: ErrorCode,
+    #[serde(default, deserialize_with = "if_known")]
+    #[schemars(with = "ErrorCode")]
+    pub error_code: Option<ErrorCode>,
     /// What helps.
     pub hint: Option<String>,
     /// The part of the request that is wrong.
     pub field: Option<String>,
+}
+
+fn if_known<'de, D: Deserializer<'de>>(from: D) -> Result<Option<ErrorCode>, D::Error> {
+    Ok(Value::deserialize(from)?.as_str().and_then(|code| code.parse().ok()))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

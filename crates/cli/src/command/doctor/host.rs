@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use forge_os::private::{Others, look_private};
 use forge_run::agents::Tool;
+use forge_types::wire::Ready;
 use rustix::fs::Access;
 use serde_json::json;
 
@@ -53,9 +54,8 @@ pub async fn server() -> Check {
         Err(error) => return Check::new(name, Status::Warning, format!("{error:#}")),
     };
     match client.ready().await {
-        Some(health) => {
-            let version = health["version"].as_str().unwrap_or("unknown version");
-            let facts = json!({"address": client.base(), "version": health["version"]});
+        Some(Ready { version, .. }) => {
+            let facts = json!({"address": client.base(), "version": version});
             Check::new(name, Status::Ok, format!("{version} at {}", client.base())).facts(facts)
         }
         None => Check::new(name, Status::Warning, format!("not running (tried {})", client.base()))

@@ -29,7 +29,7 @@ impl Message {
     }
 
     fn method(&self) -> &str {
-        self.0["method"].as_str().unwrap_or_default()
+        self.0.get("method").and_then(Value::as_str).unwrap_or_default()
     }
 
     /// The id of a request; a notification has none.
@@ -65,7 +65,8 @@ impl Message {
             "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri",
             _ => return headers,
         };
-        headers.extend(self.0["params"][key].as_str().map(|name| ("mcp-name", name)));
+        let name = self.0.get("params").and_then(|params| params.get(key)?.as_str());
+        headers.extend(name.map(|name| ("mcp-name", name)));
         headers
     }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::Result;
 use forge_client::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use forge_client::{Client, Error, Kind, Method};
+use forge_types::wire::Failure;
 use futures_util::StreamExt;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, BufReader};
@@ -113,8 +114,11 @@ impl Relay {
             }
             return match serde_json::from_str(&text) {
                 Ok(value) if is_protocol(&value) => Ok(self.pass_on(message, value, out, answered).await?),
+                // Its refusal, e.g. without a token.
                 Ok(value) => {
-                    Err(format!("{}: {}", place.base, refusal(&value, &format!("status {status}"))).into())
+                    let failure: Failure = serde_json::from_value(value).unwrap_or_default();
+                    let words = failure.message.unwrap_or_else(|| format!("status {status}"));
+                    Err(format!("{}: {words}", place.base).into())
                 }
                 Err(_) => Err(format!("{}: status {status}: {}", place.base, text.trim()).into()),
             };
@@ -162,7 +166,7 @@ impl Relay {
             *answered = true;
         }
         if message.is_initialize()
-            && let Some(version) = value["result"]["protocolVersion"].as_str()
+            && let Some(version) = value.pointer("/result/protocolVersion").and_then(Value::as_str)
         {
             *self.version.lock().unwrap_or_else(PoisonError::into_inner) = Some(version.to_owned());
         }
@@ -171,12 +175,7 @@ impl Relay {
 }
 
 fn is_protocol(value: &Value) -> bool {
-    value["jsonrpc"] == "2.0"
-}
-
-/// The server's refusal, e.g. without a token.
-fn refusal(value: &Value, otherwise: &str) -> String {
-    value["message"].as_str().unwrap_or(otherwise).to_owned()
+    value.get("jsonrpc").is_some_and(|version| version == "2.0")
 }
 
 fn unreachable(base: &str, error: &Error) -> Trouble {

@@ -51,7 +51,7 @@ impl Served {
 pub async fn client() -> Result<Client> {
     let client = Client::find()?;
     // A remote server is not started from here; if it is unreachable, the first request reports it.
-    if Env::load().get("FORGE_BACKEND_URL").is_some() || is_forge(&client).await {
+    if Env::load().get("FORGE_BACKEND_URL").is_some() || client.is_forge().await {
         return Ok(client);
     }
     let mut args = ["serve", "--no-open", "--detached"].map(OsString::from).to_vec();
@@ -152,11 +152,7 @@ fn read_pid(home: &Path) -> Option<u32> {
 /// The server whose address is noted in this home, if it responds.
 async fn answering(home: &Path) -> Option<Client> {
     let client = Client::from(Whereabouts::of_home(Env::load(), home)?);
-    is_forge(&client).await.then_some(client)
-}
-
-async fn is_forge(client: &Client) -> bool {
-    client.ready().await.is_some_and(|health| health["service"] == "forge-app")
+    client.is_forge().await.then_some(client)
 }
 
 /// Whether the process has the file open. If the system does not show that, the held lock must be enough.
