@@ -44,37 +44,42 @@ pub fn word(value: &impl Serialize) -> String {
 
 fn fill(value: &mut Value, schema: &Value, all: &Map<String, Value>) {
     let schema = resolve(schema, all);
-    for part in ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema[key].as_array()).flatten() {
-        if fits(value, resolve(part, all)) {
-            fill(value, part, all);
+    for one in ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| part(schema, key).as_array()).flatten() {
+        if fits(value, resolve(one, all)) {
+            fill(value, one, all);
         }
     }
     match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| fill(item, &schema["items"], all)),
+        Value::Array(items) => items.iter_mut().for_each(|item| fill(item, part(schema, "items"), all)),
         Value::Object(fields) => fill_fields(fields, schema, all),
         _ => {}
     }
 }
 
 fn fill_fields(fields: &mut Map<String, Value>, schema: &Value, all: &Map<String, Value>) {
-    let known = schema["properties"].as_object();
+    let known = part(schema, "properties").as_object();
     let names: BTreeSet<&String> = known.into_iter().flat_map(Map::keys).collect();
     let others = fields.iter_mut().filter(|(name, _)| !names.contains(name));
-    others.for_each(|(_, inner)| fill(inner, &schema["additionalProperties"], all));
+    others.for_each(|(_, inner)| fill(inner, part(schema, "additionalProperties"), all));
     for (name, inner) in known.into_iter().flatten() {
         let value = fields.entry(name).or_insert_with(|| nothing(resolve(inner, all)));
         fill(value, inner, all);
     }
 }
 
+/// Null where a schema does not have it.
+fn part<'s>(schema: &'s Value, key: &str) -> &'s Value {
+    schema.get(key).unwrap_or(&Value::Null)
+}
+
 fn resolve<'s>(schema: &'s Value, all: &'s Map<String, Value>) -> &'s Value {
-    let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
+    let name = part(schema, "$ref").as_str().and_then(|reference| reference.rsplit('/').next());
     name.and_then(|name| all.get(name)).unwrap_or(schema)
 }
 
 /// Whether a choice can be the one that a value is of: objects are told apart by the words that are fixed.
 fn fits(value: &Value, choice: &Value) -> bool {
-    let fixed = choice["properties"].as_object().into_iter().flatten();
+    let fixed = part(choice, "properties").as_object().into_iter().flatten();
     value.is_object()
         && fixed
             .filter_map(|(name, inner)| Some((name, inner.get("const")?)))
@@ -83,7 +88,7 @@ fn fits(value: &Value, choice: &Value) -> bool {
 
 /// What a key has that the server leaves out.
 fn nothing(schema: &Value) -> Value {
-    match schema["type"].as_str() {
+    match part(schema, "type").as_str() {
         Some("array") => json!([]),
         Some("boolean") => json!(false),
         // What may be unknown is a choice of a number and null.

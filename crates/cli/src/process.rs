@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use forge_types::wire::ExecutionProcess;
-use forge_types::{RunId, RunReason, RunStatus};
+use forge_types::{AttemptId, RunId, RunReason, RunStatus};
 use serde::Deserialize;
 
 use crate::client::Client;
@@ -27,7 +27,7 @@ impl Deref for Process {
 }
 
 impl Process {
-    pub async fn list(client: &Client, attempt: &str) -> Result<Vec<Process>> {
+    pub async fn list(client: &Client, attempt: AttemptId) -> Result<Vec<Process>> {
         client.get(&format!("/api/execution-processes?task_attempt_id={attempt}")).await
     }
 
@@ -61,7 +61,7 @@ impl Process {
     }
 
     /// The run that started because this one completed, if any: both are recorded together.
-    pub async fn next(&self, client: &Client, attempt: &str) -> Result<Option<Process>> {
+    pub async fn next(&self, client: &Client, attempt: AttemptId) -> Result<Option<Process>> {
         let Some(action) = &self.executor_action.next_action else { return Ok(None) };
         let runs = Process::list(client, attempt).await?;
         let later = runs.into_iter().skip_while(|other| other.id != self.id).skip(1);

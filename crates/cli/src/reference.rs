@@ -7,19 +7,18 @@
 mod scope;
 
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use forge_types::ProfileId;
+use forge_types::{Attempt, ListedAttempt, ProfileId, Project, ProjectId, Task, TaskSummary};
 use futures_util::future::try_join_all;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
 use crate::client::{Client, Kind, kind_of};
 pub use scope::{Deed, Meant, Place, Scope};
 
 /// As many digits as a worktree's name begins with.
-pub const LEAST_DIGITS: usize = 4;
+const LEAST_DIGITS: usize = 4;
 
 /// A name that matches nothing, or too much.
 #[derive(Debug)]
@@ -33,54 +32,14 @@ impl std::fmt::Display for NotFound {
 
 impl std::error::Error for NotFound {}
 
-#[derive(Clone, Debug, Deserialize)]
-pub struct Project {
-    pub id: String,
-    pub name: String,
-    pub git_repo_path: PathBuf,
-    /// For a project that was just created: the branch that got an empty first commit.
-    #[serde(default)]
-    pub first_commit: Option<String>,
+/// All attempts, newest first.
+pub async fn attempts(client: &Client) -> Result<Vec<ListedAttempt>> {
+    client.get("/api/task-attempts").await
 }
 
-#[derive(Clone, Debug, Deserialize)]
-pub struct Task {
-    pub id: String,
-    pub project_id: String,
-    pub title: String,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct Attempt {
-    pub id: String,
-    pub task_id: String,
-    pub project_id: String,
-    pub branch: String,
-    pub target_branch: String,
-    pub executor_profile_id: ProfileId,
-    pub status: String,
-    #[serde(default)]
-    pub worktree_path: Option<PathBuf>,
-    /// Set in lists; for a single attempt the server returns the whole task.
-    #[serde(default)]
-    pub task_title: String,
-}
-
-impl Attempt {
-    /// The id as shown to people.
-    pub fn short(&self) -> &str {
-        short(&self.id)
-    }
-
-    /// Where people see it.
-    pub fn page(&self, client: &Client) -> String {
-        let Attempt { id, task_id, project_id, .. } = self;
-        format!("{}/projects/{project_id}/tasks/{task_id}/attempts/{id}", client.base())
-    }
-
-    async fn all(client: &Client) -> Result<Vec<Attempt>> {
-        client.get("/api/task-attempts").await
-    }
+/// Where people see an attempt.
+pub fn page(client: &Client, Attempt { id, task_id, project_id, .. }: &Attempt) -> String {
+    format!("{}/projects/{project_id}/tasks/{task_id}/attempts/{id}", client.base())
 }
 
 /// The attempt that a command is about, and the format of the output.
@@ -104,8 +63,8 @@ impl Subject {
 }
 
 /// The part of an id that is shown to people.
-pub fn short(id: &str) -> &str {
-    id.get(..8).unwrap_or(id)
+pub fn short(id: impl Display) -> String {
+    id.to_string().chars().take(8).collect()
 }
 
 /// The project of a repository, by its path; `None` when Forge does not know it.
@@ -136,13 +95,13 @@ pub async fn project(client: &Client, named: &str) -> Result<Project> {
 
 /// A project by its id, a prefix of it, or its name.
 fn named_in(projects: &[Project], named: &str) -> Result<Option<Project>> {
-    let by_id = |project: &&Project| is_prefix(named, &project.id);
+    let by_id = |project: &&Project| is_prefix(named, project.id);
     let by_name = |project: &&Project| project.name.eq_ignore_ascii_case(named);
     let found: Vec<&Project> = match projects.iter().filter(by_id).collect::<Vec<_>>() {
         found if found.is_empty() => projects.iter().filter(by_name).collect(),
         found => found,
     };
-    let label = |project: &Project| format!("{} {}", short(&project.id), project.name);
+    let label = |project: &Project| format!("{} {}", short(project.id), project.name);
     Ok(only(named, "project", &found, label)?.cloned())
 }
 
@@ -150,13 +109,13 @@ fn named_in(projects: &[Project], named: &str) -> Result<Option<Project>> {
 pub async fn task(client: &Client, named: &str, scope: &Scope, deed: Deed) -> Result<(Task, Project)> {
     let place = scope.place(client).await?;
     if let Some(task) = titled(client, named, &place).await? {
-        let project = place.project_of(&task.project_id)?;
-        if !is_prefix(named, &task.id) {
-            place.refuse_elsewhere(named, short(&task.id), &project, deed)?;
+        let project = place.project_of(task.project_id)?;
+        if !is_prefix(named, task.id) {
+            place.refuse_elsewhere(named, &short(task.id), &project, deed)?;
         }
         return Ok((task, project));
     }
-    match find_attempt(named, Attempt::all(client).await?, &place, deed)? {
+    match find_attempt(named, attempts(client).await?, &place, deed)? {
         Some(Meant { attempt, project }) => {
             Ok((client.get(&format!("/api/tasks/{}", attempt.task_id)).await?, project))
         }
@@ -173,12 +132,12 @@ pub async fn attempt(client: &Client, named: &str, scope: &Scope, deed: Deed) ->
         let place = place?;
         match found {
             Err(error) if kind_of(&error) == Some(Kind::NotFound) => {}
-            Ok(attempt) if !place.holds(&attempt.project_id) => {}
+            Ok(attempt) if !place.holds(attempt.project_id) => {}
             found => return place.meant(found?),
         }
     }
     // Two requests, however many projects and attempts there are: every command starts with this.
-    let (attempts, place) = tokio::try_join!(Attempt::all(client), scope.place(client))?;
+    let (attempts, place) = tokio::try_join!(attempts(client), scope.place(client))?;
     match find_attempt(named, attempts, &place, deed)? {
         Some(meant) => Ok(meant),
         None => Err(match titled(client, named, &place).await? {
@@ -188,12 +147,17 @@ pub async fn attempt(client: &Client, named: &str, scope: &Scope, deed: Deed) ->
     }
 }
 
-fn find_attempt(named: &str, mut attempts: Vec<Attempt>, place: &Place, deed: Deed) -> Result<Option<Meant>> {
-    attempts.retain(|attempt| place.holds(&attempt.project_id));
-    let Some(attempt) = choose(named, &attempts, place, deed)? else { return Ok(None) };
+fn find_attempt(
+    named: &str,
+    mut attempts: Vec<ListedAttempt>,
+    place: &Place,
+    deed: Deed,
+) -> Result<Option<Meant>> {
+    attempts.retain(|row| place.holds(row.attempt.project_id));
+    let Some(ListedAttempt { attempt, .. }) = choose(named, &attempts, place, deed)? else { return Ok(None) };
     let meant = place.meant(attempt.clone())?;
-    if !is_prefix(named, &attempt.id) && !is_prefix(named, &attempt.task_id) {
-        place.refuse_elsewhere(named, attempt.short(), &meant.project, deed)?;
+    if !is_prefix(named, attempt.id) && !is_prefix(named, attempt.task_id) {
+        place.refuse_elsewhere(named, &short(attempt.id), &meant.project, deed)?;
         place.note_elsewhere(&meant);
     }
     Ok(Some(meant))
@@ -206,32 +170,32 @@ fn is_newest(named: &str) -> bool {
 /// The attempt with this name, among these, newest first.
 fn choose<'a>(
     named: &str,
-    attempts: &'a [Attempt],
+    rows: &'a [ListedAttempt],
     place: &Place,
     deed: Deed,
-) -> Result<Option<&'a Attempt>> {
-    let is_near = |attempt: &&Attempt| place.is_near(&attempt.project_id, deed);
+) -> Result<Option<&'a ListedAttempt>> {
+    let is_near = |row: &&ListedAttempt| place.is_near(row.attempt.project_id, deed);
     if is_newest(named) {
-        let newest = attempts.iter().find(is_near);
+        let newest = rows.iter().find(is_near);
         return newest.map(Some).ok_or_else(|| place.no_newest(named, deed));
     }
     let here = place.here.as_ref();
-    let by_id: Vec<&Attempt> = attempts.iter().filter(|attempt| is_prefix(named, &attempt.id)).collect();
+    let by_id: Vec<_> = rows.iter().filter(|row| is_prefix(named, row.attempt.id)).collect();
     let by_branch = || {
-        let found = attempts.iter().filter(|attempt| is_branch(named, &attempt.branch)).collect();
-        closest(found, here, |attempt| &attempt.project_id)
+        let found = rows.iter().filter(|row| is_branch(named, &row.attempt.branch)).collect();
+        closest(found, here, |row| row.attempt.project_id)
     };
-    let found: Vec<&Attempt> = if by_id.is_empty() { by_branch() } else { by_id };
-    let label = |attempt: &Attempt| format!("{} {}", attempt.short(), attempt.branch);
+    let found = if by_id.is_empty() { by_branch() } else { by_id };
+    let label = |row: &ListedAttempt| format!("{} {}", short(row.attempt.id), row.attempt.branch);
     if let Some(one) = only(named, "attempt", &found, label)? {
         return Ok(Some(one));
     }
-    if let Some(one) = newest_of_task(named, attempts, here)? {
+    if let Some(one) = newest_of_task(named, rows, here)? {
         return Ok(Some(one));
     }
-    let of_agent: Vec<&Attempt> =
-        attempts.iter().filter(|attempt| is_agent(named, &attempt.executor_profile_id)).collect();
-    match of_agent.iter().find(|attempt| is_near(attempt)) {
+    let of_agent: Vec<_> =
+        rows.iter().filter(|row| is_agent(named, &row.attempt.executor_profile_id)).collect();
+    match of_agent.iter().find(|row| is_near(row)) {
         Some(newest) => Ok(Some(newest)),
         None if here.is_none() && !of_agent.is_empty() => Err(place.no_newest(named, deed)),
         None => Ok(None),
@@ -241,30 +205,29 @@ fn choose<'a>(
 /// The newest attempt of the task with this id, prefix of an id, or title.
 fn newest_of_task<'a>(
     named: &str,
-    attempts: &'a [Attempt],
+    rows: &'a [ListedAttempt],
     here: Option<&Project>,
-) -> Result<Option<&'a Attempt>> {
-    let by_id = |attempt: &&Attempt| is_prefix(named, &attempt.task_id);
-    let by_title = |attempt: &&Attempt| attempt.task_title.eq_ignore_ascii_case(named);
-    let mut found: Vec<&Attempt> = attempts.iter().filter(by_id).collect();
+) -> Result<Option<&'a ListedAttempt>> {
+    let mut found: Vec<_> = rows.iter().filter(|row| is_prefix(named, row.attempt.task_id)).collect();
     if found.is_empty() {
-        found = closest(attempts.iter().filter(by_title).collect(), here, |attempt| &attempt.project_id);
+        let titled = rows.iter().filter(|row| row.task_title.eq_ignore_ascii_case(named)).collect();
+        found = closest(titled, here, |row| row.attempt.project_id);
     }
     // The first of each task is its newest.
     let mut seen = HashSet::new();
-    found.retain(|attempt| seen.insert(attempt.task_id.clone()));
-    only(named, "task", &found, |attempt| format!("{} {}", short(&attempt.task_id), attempt.task_title))
+    found.retain(|row| seen.insert(row.attempt.task_id));
+    only(named, "task", &found, |row| format!("{} {}", short(row.attempt.task_id), row.task_title))
 }
 
 /// Those of the current directory's project, else all.
-fn closest<'a, T>(found: Vec<&'a T>, here: Option<&Project>, of: impl Fn(&T) -> &String) -> Vec<&'a T> {
-    let is_here = |one: &&&T| here.is_some_and(|project| project.id == *of(one));
+fn closest<'a, T>(found: Vec<&'a T>, here: Option<&Project>, of: impl Fn(&T) -> ProjectId) -> Vec<&'a T> {
+    let is_here = |one: &&&T| here.is_some_and(|project| project.id == of(one));
     let near: Vec<&T> = found.iter().filter(is_here).copied().collect();
     if near.is_empty() { found } else { near }
 }
 
 /// The tasks of one project or of all, newest first in each; every project is asked at the same time.
-pub async fn tasks<T: DeserializeOwned>(client: &Client, project: Option<&Project>) -> Result<Vec<T>> {
+pub async fn tasks(client: &Client, project: Option<&Project>) -> Result<Vec<TaskSummary>> {
     let projects: Vec<Project> = match project {
         Some(project) => vec![project.clone()],
         None => client.get("/api/projects").await?,
@@ -272,9 +235,9 @@ pub async fn tasks<T: DeserializeOwned>(client: &Client, project: Option<&Projec
     tasks_of(client, &projects).await
 }
 
-async fn tasks_of<T: DeserializeOwned>(client: &Client, projects: &[Project]) -> Result<Vec<T>> {
+async fn tasks_of(client: &Client, projects: &[Project]) -> Result<Vec<TaskSummary>> {
     let asked = projects.iter().map(|project| async move {
-        client.get::<Vec<T>>(&format!("/api/tasks?project_id={}", project.id)).await
+        client.get::<Vec<_>>(&format!("/api/tasks?project_id={}", project.id)).await
     });
     Ok(try_join_all(asked).await?.into_iter().flatten().collect())
 }
@@ -284,25 +247,25 @@ async fn titled(client: &Client, named: &str, place: &Place) -> Result<Option<Ta
     if named.parse::<uuid::Uuid>().is_ok() {
         return match client.get::<Task>(&format!("/api/tasks/{}", named.to_lowercase())).await {
             Err(error) if kind_of(&error) == Some(Kind::NotFound) => Ok(None),
-            other => other.map(|task| Some(task).filter(|task| place.holds(&task.project_id))),
+            other => other.map(|task| Some(task).filter(|task| place.holds(task.project_id))),
         };
     }
-    let mut tasks = tasks_of::<Task>(client, &place.projects).await?;
-    tasks.retain(|task| place.holds(&task.project_id));
-    let by_id: Vec<&Task> = tasks.iter().filter(|task| is_prefix(named, &task.id)).collect();
+    let tasks = tasks_of(client, &place.projects).await?.into_iter().map(|row| row.task);
+    let tasks: Vec<Task> = tasks.filter(|task| place.holds(task.project_id)).collect();
+    let by_id: Vec<&Task> = tasks.iter().filter(|task| is_prefix(named, task.id)).collect();
     let by_title = || {
         let found = tasks.iter().filter(|task| task.title.eq_ignore_ascii_case(named)).collect();
-        closest(found, place.here.as_ref(), |task| &task.project_id)
+        closest(found, place.here.as_ref(), |task| task.project_id)
     };
     let found: Vec<&Task> = if by_id.is_empty() { by_title() } else { by_id };
-    let label = |task: &Task| format!("{} {}", short(&task.id), task.title);
+    let label = |task: &Task| format!("{} {}", short(task.id), task.title);
     Ok(only(named, "task", &found, label)?.cloned())
 }
 
-pub fn is_prefix(named: &str, id: &str) -> bool {
+pub fn is_prefix(named: &str, id: impl Display) -> bool {
     named.len() >= LEAST_DIGITS
         && named.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
-        && id.starts_with(&named.to_ascii_lowercase())
+        && id.to_string().starts_with(&named.to_ascii_lowercase())
 }
 
 /// A branch by its whole name or by its last part, which is the worktree's name too.
@@ -354,11 +317,21 @@ fn real(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
+    const AT: &str = "2026-01-01T00:00:00Z";
+
+    fn id_of(name: &str) -> ProjectId {
+        ProjectId(uuid::Uuid::from_u128(name.bytes().map(u128::from).sum()))
+    }
+
     fn project(name: &str) -> Project {
-        let git_repo_path = format!("/{name}").into();
-        Project { id: format!("p-{name}"), name: name.to_owned(), git_repo_path, first_commit: None }
+        let row = json!({
+            "id": id_of(name), "name": name, "git_repo_path": format!("/{name}"), "created_at": AT, "updated_at": AT,
+        });
+        serde_json::from_value(row).unwrap()
     }
 
     fn place(here: Option<&str>, is_named: bool) -> Place {
@@ -367,15 +340,16 @@ mod tests {
     }
 
     /// Newest first: the newest is of the blog.
-    fn attempts() -> Vec<Attempt> {
+    fn attempts() -> Vec<ListedAttempt> {
         let rows =
             [("b2b2b2b2", "blog", "Fix it"), ("a1a1a1a1", "shop", "Fix it"), ("c3c3c3c3", "shop", "Paint")];
         let row = |(id, project, title): (&str, &str, &str)| {
-            let row = serde_json::json!({
-                "id": format!("{id}-0000-4000-8000-000000000000"), "task_id": format!("t-{id}"), "status": "completed",
-                "project_id": format!("p-{project}"), "branch": format!("forge/{id}"), "target_branch": "main",
-                "executor_profile_id": {"executor": "CODEX"}, "created_at": "2026-01-01T00:00:00Z",
-                "task_title": title,
+            let row = json!({
+                "id": format!("{id}-0000-4000-8000-000000000000"),
+                "task_id": format!("7777{}-0000-4000-8000-000000000000", &id[4..]), "status": "completed",
+                "project_id": id_of(project), "branch": format!("forge/{id}"), "target_branch": "main",
+                "executor": "CODEX", "executor_profile_id": {"executor": "CODEX"}, "worktree_deleted": false,
+                "created_at": AT, "updated_at": AT, "task_title": title,
             });
             serde_json::from_value(row).unwrap()
         };
@@ -384,7 +358,7 @@ mod tests {
 
     fn meant(named: &str, here: Option<&str>, deed: Deed) -> Result<Option<String>> {
         let found = find_attempt(named, attempts(), &place(here, false), deed)?;
-        Ok(found.map(|meant| meant.attempt.short().to_owned()))
+        Ok(found.map(|meant| short(meant.attempt.id)))
     }
 
     #[test]

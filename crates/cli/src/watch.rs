@@ -13,8 +13,8 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use forge_types::Attempt;
 use forge_types::wire::PatchOp;
+use forge_types::{Attempt, AttemptId};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -73,7 +73,7 @@ enum Typing {
 
 pub struct Watch<'a> {
     client: &'a Client,
-    attempt: &'a str,
+    attempt: AttemptId,
     screen: &'a mut Screen,
     consent: Consent,
     keyboard: Keyboard,
@@ -89,7 +89,7 @@ pub struct Watch<'a> {
 impl<'a> Watch<'a> {
     pub fn new(
         client: &'a Client,
-        attempt: &'a str,
+        attempt: AttemptId,
         screen: &'a mut Screen,
         consent: Consent,
     ) -> Result<Self> {

@@ -74,6 +74,7 @@ pub use review::file::Side;
 pub use review::merge::RebaseOutcome;
 pub use review::patch::{AttemptPatch, PatchRequest};
 pub use run::log::{EntryTail, LogStart, LogTail};
+pub use settings::read as read_settings;
 pub use task::image::{IMAGE_MAX_BYTES, ImageUpload};
 pub use workers::{WorkerEnd, attach_command, list_launchers, read_worker_log};
 pub use worktree::changes::ChangeStat;

@@ -35,7 +35,15 @@ pub(crate) fn warn<T: Serialize>(data: T, message: Option<String>) -> Response {
 /// A rule refuses it, and clients look at the data of the refusal; shipped ones expect a 200 for it.
 pub(crate) fn refuse<E: Serialize>(error_code: ErrorCode, error_data: E) -> Response {
     let message = None;
-    let body = Failure { success: false, data: (), error_data, message, error_code, hint: None, field: None };
+    let body = Failure {
+        success: false,
+        data: (),
+        error_data,
+        message,
+        error_code: Some(error_code),
+        hint: None,
+        field: None,
+    };
     json(StatusCode::OK, &body)
 }
 
@@ -152,7 +160,15 @@ impl IntoResponse for Fault {
         let message = Some(self.sentence());
         let Fault { status, code: error_code, hint, field, retry_after_s, .. } = self;
         let hint = hint.map(Cow::into_owned);
-        let body = Failure { success: false, data: (), error_data: (), message, error_code, hint, field };
+        let body = Failure {
+            success: false,
+            data: (),
+            error_data: (),
+            message,
+            error_code: Some(error_code),
+            hint,
+            field,
+        };
         let mut response = json(status, &body);
         if let Some(seconds) = retry_after_s {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());

@@ -92,14 +92,14 @@ async fn list(client: &Client, all: bool, json: bool) -> Result<()> {
             Severity::Warning => Ink::Yellow,
             Severity::Info => Ink::Dim,
         };
-        let severity = serde_json::to_value(alert.severity)?.as_str().unwrap_or_default().to_owned();
+        let severity = json::word(&alert.severity);
         let state = match (alert.resolved_at, alert.acknowledged_at) {
             (Some(_), _) => "resolved",
             (None, Some(_)) => "acknowledged",
             (None, None) => "open",
         };
         table.row(vec![
-            (Ink::Bold, short(&alert.id.to_string()).to_owned()),
+            (Ink::Bold, short(alert.id)),
             (ink, severity),
             (Ink::Plain, state.to_owned()),
             (Ink::Dim, figures::age(alert.last_at, now)),
@@ -113,8 +113,7 @@ async fn list(client: &Client, all: bool, json: bool) -> Result<()> {
 
 async fn acknowledge(client: &Client, named: &str) -> Result<Alert> {
     let all: Vec<Alert> = client.get("/api/alerts").await?;
-    let ids = all.iter().map(|alert| alert.id.to_string());
-    let matching: Vec<String> = ids.filter(|id| is_prefix(named, id)).collect();
+    let matching: Vec<_> = all.iter().map(|alert| alert.id).filter(|id| is_prefix(named, id)).collect();
     match &matching[..] {
         [id] => client.post(&format!("/api/alerts/{id}/ack"), &json!({})).await,
         [] => Err(NotFound(format!("no alert matches '{named}'; `forge alerts` lists them")).into()),

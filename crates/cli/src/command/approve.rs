@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use forge_types::wire::{PendingApproval, TaskAttemptDetail};
-use forge_types::{Millis, Project};
+use forge_types::{AttemptId, Millis, Project};
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -30,31 +30,13 @@ pub struct Flags {
     json: bool,
 }
 
-/// An open question, and the attempt whose agent asked it.
-pub struct Question {
-    id: String,
-    attempt: Option<String>,
-    tool: String,
-    input: Value,
-    timeout_at: String,
-}
-
-impl Question {
-    /// How long it still waits for an answer, if known.
-    fn time_left(&self) -> String {
-        let until = serde_json::from_value::<Millis>(json!(self.timeout_at));
-        until.map_or_else(
-            |_| String::new(),
-            |until| format!("{} left: ", figures::duration(figures::between(Millis::now(), until))),
-        )
-    }
-
-    pub fn object(&self) -> Value {
-        json!({
-            "id": self.id, "attempt_id": self.attempt, "tool_name": self.tool, "tool_input": self.input,
-            "timeout_at": self.timeout_at,
-        })
-    }
+/// A question as programs see it.
+pub fn object(question: &PendingApproval) -> Value {
+    let PendingApproval { id, task_attempt_id, tool_name, tool_input, timeout_at, .. } = question;
+    json!({
+        "id": id, "attempt_id": task_attempt_id, "tool_name": tool_name, "tool_input": tool_input,
+        "timeout_at": timeout_at,
+    })
 }
 
 pub fn run(flags: Flags) -> Result<()> {
@@ -63,7 +45,7 @@ pub fn run(flags: Flags) -> Result<()> {
         let all = questions(&client).await?;
         let Some(named) = &flags.which else {
             if flags.json {
-                terminal::print_json(&all.iter().map(Question::object).collect());
+                terminal::print_json(&all.iter().map(object).collect());
             } else if all.is_empty() {
                 say(&Line::new(Ink::Plain, "no agent is waiting for an answer"));
             } else {
@@ -86,7 +68,7 @@ pub fn run(flags: Flags) -> Result<()> {
             }
         }
         if flags.json {
-            terminal::print_json(&chosen.iter().map(Question::object).collect());
+            terminal::print_json(&chosen.iter().map(object).collect());
         }
         Ok(())
     })
@@ -97,8 +79,13 @@ fn reason(deny: Option<&str>) -> Option<&str> {
 }
 
 /// The question with this id, or else those of one attempt.
-async fn select(client: &Client, named: &str, scope: &Scope, all: Vec<Question>) -> Result<Vec<Question>> {
-    let by_id: Vec<bool> = all.iter().map(|question| is_prefix(named, &question.id)).collect();
+async fn select(
+    client: &Client,
+    named: &str,
+    scope: &Scope,
+    all: Vec<PendingApproval>,
+) -> Result<Vec<PendingApproval>> {
+    let by_id: Vec<bool> = all.iter().map(|question| is_prefix(named, question.id)).collect();
     match by_id.iter().filter(|fits| **fits).count() {
         0 => {}
         1 => return Ok(all.into_iter().zip(by_id).filter_map(|(one, fits)| fits.then_some(one)).collect()),
@@ -107,12 +94,12 @@ async fn select(client: &Client, named: &str, scope: &Scope, all: Vec<Question>)
         }
     }
     let Meant { attempt, .. } = reference::attempt(client, named, scope, Deed::Change).await?;
-    let of_attempt: Vec<Question> =
-        all.into_iter().filter(|question| question.attempt.as_ref() == Some(&attempt.id)).collect();
+    let of_attempt: Vec<PendingApproval> =
+        all.into_iter().filter(|question| question.task_attempt_id == Some(attempt.id)).collect();
     if of_attempt.is_empty() {
         let text = format!(
             "the agent of {} is not waiting for an answer; `forge approve` lists those that are",
-            attempt.short()
+            short(attempt.id)
         );
         return Err(NotFound(text).into());
     }
@@ -120,49 +107,39 @@ async fn select(client: &Client, named: &str, scope: &Scope, all: Vec<Question>)
 }
 
 /// The name of the project whose agent asked.
-async fn project_of(client: &Client, question: &Question) -> Option<String> {
+async fn project_of(client: &Client, question: &PendingApproval) -> Option<String> {
     let attempt: TaskAttemptDetail =
-        client.get(&format!("/api/task-attempts/{}", question.attempt.as_ref()?)).await.ok()?;
+        client.get(&format!("/api/task-attempts/{}", question.task_attempt_id?)).await.ok()?;
     let path = format!("/api/projects/{}", attempt.attempt.project_id);
     client.get::<Project>(&path).await.ok().map(|project| project.name)
 }
 
 /// Every open question.
-pub async fn questions(client: &Client) -> Result<Vec<Question>> {
-    let pending: Vec<PendingApproval> = client.get("/api/approvals/pending").await?;
-    let question = |one: PendingApproval| Question {
-        id: one.id.to_string(),
-        attempt: one.task_attempt_id.map(|id| id.to_string()),
-        tool: one.tool_name,
-        input: one.tool_input,
-        timeout_at: one.timeout_at.to_string(),
-    };
-    Ok(pending.into_iter().map(question).collect())
+pub async fn questions(client: &Client) -> Result<Vec<PendingApproval>> {
+    client.get("/api/approvals/pending").await
 }
 
 /// The questions of one attempt.
-pub async fn questions_of(client: &Client, attempt: &str) -> Result<Vec<Question>> {
+pub async fn questions_of(client: &Client, attempt: AttemptId) -> Result<Vec<PendingApproval>> {
     let all = questions(client).await?;
-    Ok(all.into_iter().filter(|question| question.attempt.as_deref() == Some(attempt)).collect())
+    Ok(all.into_iter().filter(|question| question.task_attempt_id == Some(attempt)).collect())
 }
 
 /// Prints each question and how to answer it.
-pub fn print_questions(questions: &[Question]) {
+pub fn print_questions(questions: &[PendingApproval]) {
     for question in questions {
-        let id = short(&question.id);
+        let left = figures::duration(figures::between(Millis::now(), question.timeout_at));
+        let how = format!("     {left} left: forge approve {} [--deny REASON]", short(question.id));
         say(&Line::new(Ink::Yellow, "asks ").and(Ink::Plain, &title(question)));
-        say(&Line::new(
-            Ink::Dim,
-            &format!("     {}forge approve {id} [--deny REASON]", question.time_left()),
-        ));
+        say(&Line::new(Ink::Dim, &how));
     }
 }
 
-fn title(question: &Question) -> String {
-    let of = question.attempt.as_deref().map(|id| format!("{} ", short(id))).unwrap_or_default();
+fn title(question: &PendingApproval) -> String {
+    let of = question.task_attempt_id.map(|id| format!("{} ", short(id))).unwrap_or_default();
     let what = ["command", "file_path", "path", "description", "plan"]
         .iter()
-        .find_map(|key| question.input[*key].as_str())
-        .map_or_else(|| question.input.to_string(), str::to_owned);
-    format!("{of}{}: {what}", question.tool)
+        .find_map(|key| question.tool_input.get(key)?.as_str())
+        .map_or_else(|| question.tool_input.to_string(), str::to_owned);
+    format!("{of}{}: {what}", question.tool_name)
 }

@@ -13,11 +13,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use forge_types::{BranchInfo, RegisteredProject};
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::command::run::begin::find_project;
-use crate::command::run::{read_executor, usual_profile};
+use crate::command::run::{known_profiles, read_executor, usual_profile};
 use crate::command::serve;
 use crate::exit::{self, Exit, Misused};
 use crate::reference;
@@ -76,10 +77,10 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
             return print_plan(&jobs, flags.json).map(|()| ExitCode::SUCCESS);
         }
         let mut notes = Vec::new();
-        let project = find_project(&client, None, &mut notes).await?;
+        let RegisteredProject { project, .. } = find_project(&client, None, &mut notes).await?;
         notes.iter().for_each(|note| eprintln!("forge: {note}"));
         let mut board = if flags.json { Board::Silent } else { Board::open() };
-        let crew = Crew::new(&client, &project.id, flags.jobs.map_or(usize::MAX, usize::from));
+        let crew = Crew::new(&client, project.id, flags.jobs.map_or(usize::MAX, usize::from));
         let over = crew.work(&mut jobs, &mut board).await?;
         print_results(&jobs, flags.json)?;
         if over == Over::Left {
@@ -113,18 +114,13 @@ fn refuse(name: &str, mistakes: &[String]) -> anyhow::Error {
 /// Reports everything the server would refuse one by one, all at once.
 async fn check(client: &Client, name: &str, jobs: &[Job]) -> Result<()> {
     let project = reference::project_here(client).await?;
-    let branches: Option<Vec<Value>> = match &project {
+    let branches: Option<Vec<BranchInfo>> = match &project {
         Some(project) => Some(client.get(&format!("/api/projects/{}/branches", project.id)).await?),
         None => None,
     };
-    let query = project.map(|project| format!("?project_id={}", project.id)).unwrap_or_default();
-    let profiles: Value = client.get(&format!("/api/profiles{query}")).await?;
-    let profiles: Value = match profiles["content"].as_str() {
-        Some(content) => serde_json::from_str(content).unwrap_or_default(),
-        None => profiles,
-    };
+    let profiles = known_profiles(client, project.map(|project| project.id)).await?;
     let mistakes: Vec<String> =
-        jobs.iter().flat_map(|job| job.mistakes(branches.as_deref(), &profiles["executors"])).collect();
+        jobs.iter().flat_map(|job| job.mistakes(branches.as_deref(), &profiles)).collect();
     if mistakes.is_empty() { Ok(()) } else { Err(refuse(name, &mistakes)) }
 }
 

@@ -334,7 +334,7 @@ fn show(bead: &Bead) {
     say(&Line::new(Ink::Bold, &bead.id).and(Ink::Plain, " ").and(Ink::Plain, &text(&bead.title)));
     say_fact("status", &standing(bead).1);
     say_fact("priority", &bead.priority.unwrap_or(0).to_string());
-    let task = bead.standing.task_id.map(|id| short(&id.to_string()).to_owned());
+    let task = bead.standing.task_id.map(short);
     let facts = [
         ("assignee", text(&bead.assignee)),
         ("labels", bead.labels.join(", ")),

@@ -10,6 +10,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::command::run::agent;
 use crate::command::serve::block_on;
 use crate::exit::Misused;
 use crate::reference::NotFound;
@@ -187,22 +188,7 @@ fn distance(given: &str, name: &str) -> usize {
     if last == given || (!given.is_empty() && name.contains(given)) {
         return 0;
     }
-    edits(given, name).min(edits(given, last) + 1)
-}
-
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = corner + usize::from(from != *to);
-            corner = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row[b.len()]
+    agent::distance(given, name).min(agent::distance(given, last) + 1)
 }
 
 #[cfg(test)]

@@ -9,12 +9,13 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use forge_types::wire::{AttemptDiff, ChangedFile};
+use forge_types::{Attempt, AttemptId};
 
 use crate::client::Client;
 use crate::command::serve;
 use crate::figures;
 use crate::json;
-use crate::reference::{self, Attempt, Deed, Scope};
+use crate::reference::{self, Deed, Scope, short};
 use crate::terminal;
 use crate::transcript::{Ink, Line, Page, clean};
 use pager::Pager;
@@ -82,7 +83,7 @@ pub fn words(change: &AttemptDiff) -> String {
     figures::changes(change.files_changed, change.additions, change.deletions)
 }
 
-pub async fn figures(client: &Client, attempt: &str) -> Result<AttemptDiff> {
+pub async fn figures(client: &Client, attempt: AttemptId) -> Result<AttemptDiff> {
     client.get(&format!("/api/task-attempts/{attempt}/diff?max_bytes=0")).await
 }
 
@@ -104,7 +105,7 @@ pub async fn show(client: &Client, attempt: &Attempt, form: Form) -> Result<()> 
             change.files.iter().cloned().map(Figures::from).try_for_each(|file| print_figures(&file))?;
             terminal::write(&format!("{words}\n"))?;
         }
-        _ if text.is_empty() => eprintln!("forge: {} has no changes", attempt.short()),
+        _ if text.is_empty() => eprintln!("forge: {} has no changes", short(attempt.id)),
         _ => show_patch(text)?,
     }
     if change.files.len() < change.files_changed {

@@ -128,7 +128,7 @@ pub fn run(flags: Flags) -> Result<()> {
         };
         let mut body = flags.change()?;
         if flags.once || flags.dry_run {
-            body.insert("project_id".to_owned(), project.id.into());
+            body.insert("project_id".to_owned(), json!(project.id));
             body.insert("dry_run".to_owned(), flags.dry_run.into());
             let report: DispatchReport = client.post("/api/dispatch", &Value::Object(body)).await?;
             match flags.json {
@@ -211,13 +211,12 @@ fn print_report(project: &str, report: &DispatchReport) {
     let mut table =
         Table::new(&["BEAD", "SCORE", "TIER", "MODEL", "ATTEMPT", "WORKER", "TITLE"]).flexible(&["TITLE"]);
     for bead in started {
-        let attempt = bead.attempt_id.map(|id| id.to_string());
         table.row(vec![
             (Ink::Bold, bead.bead.clone()),
             (Ink::Plain, bead.score.total().to_string()),
             (Ink::Plain, bead.decision.tier.to_string()),
             (Ink::Plain, bead.decision.model.clone()),
-            (Ink::Plain, attempt.as_deref().map_or("-", short).to_owned()),
+            (Ink::Plain, bead.attempt_id.map_or_else(|| "-".to_owned(), short)),
             (Ink::Plain, bead.worker.as_ref().map_or("-", WorkerId::as_str).to_owned()),
             (Ink::Plain, bead.title.clone()),
         ]);

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use anyhow::Result;
-use forge_types::{ListedAttempt, Millis, TaskStatus, TaskSummary};
+use forge_types::{ListedAttempt, Millis, Project, ProjectId, TaskStatus, TaskSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ use crate::command::serve::block_on;
 use crate::exit::Misused;
 use crate::figures;
 use crate::json;
-use crate::reference::{self, Project, short};
+use crate::reference::{self, short};
 use crate::table::Table;
 use crate::transcript::Ink;
 
@@ -129,7 +129,7 @@ async fn list_attempts(client: &Client, choice: Choice) -> Result<()> {
 }
 
 /// With `names`, each row names its project.
-pub fn print_attempts(attempts: &[ListedAttempt], names: &HashMap<String, String>) {
+pub fn print_attempts(attempts: &[ListedAttempt], names: &HashMap<ProjectId, String>) {
     let mut head = vec!["ID", "STATUS", "AGENT", "AGE", "COST", "TITLE", "BRANCH"];
     if !names.is_empty() {
         head.insert(1, "PROJECT");
@@ -141,7 +141,7 @@ pub fn print_attempts(attempts: &[ListedAttempt], names: &HashMap<String, String
         let status = json::word(&attempt.status);
         let cost = attempt.cost_usd.map_or_else(|| "-".to_owned(), |cost| figures::money(cost.usd()));
         let mut row = vec![
-            (Ink::Bold, short(&attempt.id.to_string()).to_owned()),
+            (Ink::Bold, short(attempt.id)),
             (ink(&status), status),
             (Ink::Plain, attempt.executor_profile_id.to_string()),
             (Ink::Plain, figures::age(attempt.created_at, now)),
@@ -150,7 +150,7 @@ pub fn print_attempts(attempts: &[ListedAttempt], names: &HashMap<String, String
             (Ink::Cyan, attempt.branch.clone()),
         ];
         if !names.is_empty() {
-            row.insert(1, (Ink::Plain, name_of(names, &attempt.project_id.to_string())));
+            row.insert(1, (Ink::Plain, name_of(names, attempt.project_id)));
         }
         table.row(row);
     }
@@ -163,7 +163,7 @@ pub async fn list_tasks(client: &Client, mut choice: Choice) -> Result<()> {
         *status = known.to_string();
     }
     let project = choice.project(client).await?;
-    let mut rows: Vec<TaskSummary> = reference::tasks(client, project.as_ref()).await?;
+    let mut rows = reference::tasks(client, project.as_ref()).await?;
     rows.retain(|row| choice.wants(row.task.status));
     // Each project's rows come newest first.
     rows.sort_by_key(|row| Reverse(row.task.created_at));
@@ -172,7 +172,7 @@ pub async fn list_tasks(client: &Client, mut choice: Choice) -> Result<()> {
     Ok(())
 }
 
-fn print_tasks(tasks: Vec<TaskSummary>, names: &HashMap<String, String>) {
+fn print_tasks(tasks: Vec<TaskSummary>, names: &HashMap<ProjectId, String>) {
     let mut head = vec!["ID", "STATUS", "ATTEMPTS", "AGENT", "AGE", "TITLE"];
     if !names.is_empty() {
         head.insert(1, "PROJECT");
@@ -186,7 +186,7 @@ fn print_tasks(tasks: Vec<TaskSummary>, names: &HashMap<String, String>) {
     let now = Millis::now();
     for TaskSummary { task, executor, attempt_count, .. } in tasks {
         let mut row = vec![
-            (Ink::Bold, short(&task.id.to_string()).to_owned()),
+            (Ink::Bold, short(task.id)),
             (ink(task.status.as_str()), task.status.to_string()),
             (Ink::Plain, attempt_count.to_string()),
             (Ink::Plain, executor),
@@ -197,7 +197,7 @@ fn print_tasks(tasks: Vec<TaskSummary>, names: &HashMap<String, String>) {
             row.push((Ink::Dim, task.labels.join(", ")));
         }
         if !names.is_empty() {
-            row.insert(1, (Ink::Plain, name_of(names, &task.project_id.to_string())));
+            row.insert(1, (Ink::Plain, name_of(names, task.project_id)));
         }
         table.row(row);
     }
@@ -208,11 +208,11 @@ pub async fn list_projects(client: &Client, choice: &Choice) -> Result<()> {
     if choice.status.is_some() {
         return Err(Misused("--status: projects have no status; leave it out".to_owned()).into());
     }
-    choice.show(client.get("/api/projects").await?, |rows: Vec<forge_types::Project>| {
+    choice.show(client.get("/api/projects").await?, |rows: Vec<Project>| {
         let mut table = Table::new(&["ID", "NAME", "PATH"]).flexible(&["NAME", "PATH"]);
         for project in rows {
             table.row(vec![
-                (Ink::Bold, short(&project.id.to_string()).to_owned()),
+                (Ink::Bold, short(project.id)),
                 (Ink::Plain, project.name),
                 (Ink::Cyan, project.git_repo_path),
             ]);
@@ -223,13 +223,13 @@ pub async fn list_projects(client: &Client, choice: &Choice) -> Result<()> {
 }
 
 /// Project names by id.
-pub async fn names(client: &Client) -> Result<HashMap<String, String>> {
+pub async fn names(client: &Client) -> Result<HashMap<ProjectId, String>> {
     let projects: Vec<Project> = client.get("/api/projects").await?;
     Ok(projects.into_iter().map(|project| (project.id, project.name)).collect())
 }
 
-fn name_of(names: &HashMap<String, String>, id: &str) -> String {
-    names.get(id).cloned().unwrap_or_else(|| short(id).to_owned())
+fn name_of(names: &HashMap<ProjectId, String>, id: ProjectId) -> String {
+    names.get(&id).cloned().unwrap_or_else(|| short(id))
 }
 
 /// The ink of a status of an attempt or a task.

@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::command::serve;
 use crate::command::view::{Form, Reader, Reading, follow};
 use crate::process::Process;
-use crate::reference::{self, Deed, NotFound, Scope};
+use crate::reference::{self, Deed, NotFound, Scope, is_prefix, short};
 use crate::terminal;
 
 #[derive(clap::Args)]
@@ -36,10 +36,10 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
         let client = Client::find()?;
         let attempt =
             reference::attempt(&client, &flags.attempt, &Scope::default(), Deed::Look).await?.attempt;
-        let run = choose(&Process::list(&client, &attempt.id).await?, &flags.process)?;
+        let run = choose(&Process::list(&client, attempt.id).await?, &flags.process)?;
         let form = if flags.json { Form::Chunks } else { Form::Raw(terminal::Log::new()) };
         let reading = if flags.follow { Reading::ToTheEnd } else { Reading::SoFar };
-        let mut reader = Reader::new(&client, &attempt.id, form, reading);
+        let mut reader = Reader::new(&client, attempt.id, form, reading);
         if !flags.follow {
             reader.show(&run).await?;
             return Ok(ExitCode::SUCCESS);
@@ -55,16 +55,11 @@ pub fn run(flags: Flags) -> Result<ExitCode> {
 fn choose(runs: &[Process], named: &str) -> Result<Process> {
     // A kind is the first word of a run's name.
     let is_kind = |run: &Process| run.name().split(' ').next() == Some(named);
-    let is_id = |run: &Process| {
-        named.len() >= reference::LEAST_DIGITS && run.id.to_string().starts_with(&named.to_ascii_lowercase())
-    };
+    let is_id = |run: &Process| is_prefix(named, run.id);
     if let Some(run) = runs.iter().rev().find(|run| is_kind(run) || is_id(run)) {
         return Ok(run.clone());
     }
-    let known: Vec<String> = runs
-        .iter()
-        .map(|run| format!("{} ({})", reference::short(&run.id.to_string()), run.name()))
-        .collect();
+    let known: Vec<String> = runs.iter().map(|run| format!("{} ({})", short(run.id), run.name())).collect();
     let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
     Err(NotFound(format!("--process: no run of this attempt matches '{named}'; its runs: {known}")).into())
 }

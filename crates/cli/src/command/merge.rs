@@ -33,7 +33,7 @@ pub fn run(flags: Flags) -> Result<()> {
             }));
             return Ok(());
         }
-        let (id, target, name) = (attempt.short(), &attempt.target_branch, &project.name);
+        let (id, target, name) = (short(attempt.id), &attempt.target_branch, &project.name);
         let into = format!("{id} into {target} of {name} as {}", short(commit));
         say(&Line::new(Ink::Green, "merged ").and(Ink::Plain, &into));
         Ok(())

@@ -1,12 +1,14 @@
 //! `forge open`: opens an attempt on the board or in the editor, or prints its path.
 
+use std::path::Path;
+
 use anyhow::{Context, Result};
 use forge_types::wire::EditorUrl;
 use serde_json::{Value, json};
 
 use crate::command::serve::block_on;
 use crate::json;
-use crate::reference::{Deed, Meant, Subject};
+use crate::reference::{self, Deed, Meant, Subject, short};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
@@ -36,16 +38,12 @@ pub fn run(flags: Flags) -> Result<()> {
             false => terminal::print(&format!("{text}\n")),
         };
         if flags.path {
-            let path = attempt.worktree_path.as_ref().context("the attempt has no worktree yet")?;
-            if !path.exists() {
-                let id = attempt.short();
-                eprintln!(
-                    "{} does not exist; `forge restore {id}` restores a retired worktree",
-                    path.display()
-                );
+            let path = attempt.worktree_path.as_deref().context("the attempt has no worktree yet")?;
+            if !Path::new(path).exists() {
+                let id = short(attempt.id);
+                eprintln!("{path} does not exist; `forge restore {id}` restores a retired worktree");
             }
-            let data = json!({"attempt_id": attempt.id, "path": path});
-            print(&path.display().to_string(), data);
+            print(path, json!({"attempt_id": attempt.id, "path": path}));
             return Ok(());
         }
         if flags.editor {
@@ -59,7 +57,7 @@ pub fn run(flags: Flags) -> Result<()> {
             }
             return Ok(());
         }
-        let page = attempt.page(&client);
+        let page = reference::page(&client, &attempt);
         forge_run::open_page(&page);
         print(&page, json!({"attempt_id": attempt.id, "url": page}));
         Ok(())

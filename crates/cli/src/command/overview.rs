@@ -9,13 +9,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use forge_git::Repo;
-use forge_types::{Attempt, AttemptStatus, ListedAttempt, TaskId, TaskStatus, TaskSummary};
+use forge_types::wire::PendingApproval;
+use forge_types::{Attempt, AttemptStatus, ListedAttempt, Project, TaskId, TaskStatus, TaskSummary};
 
 use super::{approve, list};
 use crate::client::Client;
-use crate::command::approve::Question;
 use crate::command::serve::block_on;
-use crate::reference::{Project, project_at, short};
+use crate::reference::{project_at, short};
 use crate::settings::Env;
 use crate::terminal::{self, say, say_fact};
 use crate::transcript::{Ink, Line};
@@ -55,7 +55,7 @@ struct Server {
     project: Option<Project>,
     /// Newest first.
     attempts: Vec<ListedAttempt>,
-    questions: Vec<Question>,
+    questions: Vec<PendingApproval>,
     /// Tasks whose work is waiting for review.
     in_review: Vec<TaskId>,
 }
@@ -94,16 +94,14 @@ impl Here {
             }
             let attempts = || server.attempts.iter().map(|listed| &listed.attempt);
             if let Some(attempt) = attempts().find(|attempt| attempt.status == AttemptStatus::Running) {
-                let id = attempt.id.to_string();
-                steps.push((format!("forge view {} --follow", short(&id)), "watch it work"));
+                steps.push((format!("forge view {} --follow", short(attempt.id)), "watch it work"));
             }
             let done = |attempt: &&Attempt| {
                 attempt.status == AttemptStatus::Completed && server.in_review.contains(&attempt.task_id)
             };
             if let Some(attempt) = attempts().find(done) {
-                let id = attempt.id.to_string();
-                steps.push((format!("forge diff {}", short(&id)), "see what it changed"));
-                steps.push((format!("forge merge {}", short(&id)), "land it"));
+                steps.push((format!("forge diff {}", short(attempt.id)), "see what it changed"));
+                steps.push((format!("forge merge {}", short(attempt.id)), "land it"));
             }
         }
         steps.push(("forge run \"…\"".to_owned(), "give an agent a task here, and watch it work"));

@@ -1,13 +1,13 @@
 //! `forge pr`: opens a pull request for an attempt, or attaches an existing one.
 
 use anyhow::{Error, Result};
-use forge_types::ErrorCode;
 use forge_types::wire::AttachedPullRequest;
-use serde_json::{Value, json};
+use forge_types::{Attempt, ErrorCode, Task};
+use serde_json::json;
 
 use crate::client::{self, Client};
 use crate::command::serve::block_on;
-use crate::reference::{Attempt, Deed, Meant, NotFound, Subject};
+use crate::reference::{Deed, Meant, NotFound, Subject, short};
 use crate::terminal;
 
 #[derive(clap::Args)]
@@ -48,7 +48,7 @@ pub fn run(flags: Flags) -> Result<()> {
             }
             false => {
                 // Standard output is only the URL, for scripts.
-                eprintln!("pull request of {} in {}:", attempt.short(), project.name);
+                eprintln!("pull request of {} in {}:", short(attempt.id), project.name);
                 terminal::print(&format!("{url}\n"));
             }
         }
@@ -60,10 +60,10 @@ pub fn run(flags: Flags) -> Result<()> {
 }
 
 async fn open(client: &Client, attempt: &Attempt, flags: &Flags) -> Result<String> {
-    let task: Value = client.get(&format!("/api/tasks/{}", attempt.task_id)).await?;
-    let given = |flag: &Option<String>, key: &str| flag.clone().or(task[key].as_str().map(str::to_owned));
+    let task: Task = client.get(&format!("/api/tasks/{}", attempt.task_id)).await?;
     let body = json!({
-        "title": given(&flags.title, "title"), "body": given(&flags.body, "description"),
+        "title": flags.title.as_ref().unwrap_or(&task.title),
+        "body": flags.body.as_ref().or(task.description.as_ref()),
         "target_branch": flags.base,
     });
     client.post(&format!("/api/task-attempts/{}/pr", attempt.id), &body).await.map_err(explain)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Subcommand;
 use forge_git::{GitError, Repo};
-use forge_types::{Budget, RegisteredProject};
+use forge_types::{Budget, Project, RegisteredProject};
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -14,7 +14,7 @@ use crate::command::serve::block_on;
 use crate::figures;
 use crate::first_commit;
 use crate::json;
-use crate::reference::{self, NotFound, Project, short};
+use crate::reference::{self, NotFound, short};
 use crate::terminal::{self, confirm, say, say_fact};
 use crate::transcript::{Ink, Line};
 
@@ -127,7 +127,7 @@ async fn add(client: &Client, new: NewProject) -> Result<()> {
         json::print(&RegisteredProject { project, first_commit });
         return Ok(());
     }
-    let id = short(&project.id.to_string()).to_owned();
+    let id = short(project.id);
     say(&Line::new(Ink::Green, "added ")
         .and(Ink::Plain, &format!("{name} ({id}) at {}", root.display()))
         .whole());
@@ -143,25 +143,24 @@ async fn show(client: &Client, named: Option<&str>, json: bool) -> Result<()> {
         Some(named) => reference::project(client, named).await?,
         None => reference::here_or_refuse(client).await?,
     };
-    let detail: forge_types::Project = client.get(&format!("/api/projects/{}", project.id)).await?;
     if json {
-        json::print(&detail);
+        json::print(&project);
         return Ok(());
     }
-    say(&Line::new(Ink::Bold, short(&project.id)).and(Ink::Plain, " ").and(Ink::Plain, &project.name));
-    say_fact("path", &project.git_repo_path.display().to_string());
+    say(&Line::new(Ink::Bold, &short(project.id)).and(Ink::Plain, " ").and(Ink::Plain, &project.name));
+    say_fact("path", &project.git_repo_path);
     for (name, text) in [
-        ("base", &detail.default_base_branch),
-        ("setup", &detail.setup_script),
-        ("cleanup", &detail.cleanup_script),
-        ("dev", &detail.dev_script),
-        ("copies", &detail.copy_files),
+        ("base", &project.default_base_branch),
+        ("setup", &project.setup_script),
+        ("cleanup", &project.cleanup_script),
+        ("dev", &project.dev_script),
+        ("copies", &project.copy_files),
     ] {
         if let Some(text) = text.as_deref().filter(|text| !text.is_empty()) {
             say_fact(name, text);
         }
     }
-    if let Some(Budget(limit)) = detail.max_cost_usd {
+    if let Some(Budget(limit)) = project.max_cost_usd {
         say_fact("limit", &figures::money(limit.usd()));
     }
     say_fact("board", &format!("{}/projects/{}/tasks", client.base(), project.id));
@@ -171,7 +170,7 @@ async fn show(client: &Client, named: Option<&str>, json: bool) -> Result<()> {
 async fn remove(client: &Client, named: &str, yes: bool, json: bool) -> Result<()> {
     let project = reference::project(client, named).await?;
     let Project { id, name, git_repo_path, .. } = &project;
-    let tasks: Vec<Value> = reference::tasks(client, Some(&project)).await?;
+    let tasks = reference::tasks(client, Some(&project)).await?;
     let question = format!("Remove the project {name} with its {}?", figures::count(tasks.len(), "task"));
     if !yes && !confirm(&question)? {
         bail!("nothing was removed");
@@ -184,8 +183,7 @@ async fn remove(client: &Client, named: &str, yes: bool, json: bool) -> Result<(
     let removed = format!("{name} with its {} and their logs", figures::count(tasks.len(), "task"));
     say(&Line::new(Ink::Yellow, "removed ").and(Ink::Plain, &removed).whole());
     let kept = format!(
-        "{} and all branches are kept; worktrees are saved under refs/forge/keep there and moved to the trash",
-        git_repo_path.display()
+        "{git_repo_path} and all branches are kept; worktrees are saved under refs/forge/keep there and moved to the trash"
     );
     say(&Line::new(Ink::Plain, &kept).whole());
     Ok(())

@@ -3,12 +3,14 @@
 //! Invariant: a rebase that stops at a conflict fails with an error that names the files and what to do.
 
 use anyhow::{Error, Result};
-use forge_types::{BranchStatus, ErrorCode};
+use forge_types::wire::ExecutionProcess;
+use forge_types::{Attempt, BranchStatus, ErrorCode};
 use serde_json::{Value, json};
 
 use crate::client::{self, Client};
 use crate::command::serve::block_on;
-use crate::reference::{Attempt, Deed, Meant, Subject};
+use crate::json;
+use crate::reference::{Deed, Meant, Subject, short};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
@@ -34,14 +36,13 @@ pub fn run(flags: Flags) -> Result<()> {
     block_on(async {
         let (client, meant) = flags.subject.find(Deed::Change).await?;
         let Meant { attempt, project } = &meant;
-        let (word, rest, mut data) = if flags.abort {
+        let (word, rest, data) = if flags.abort {
             abort(&client, attempt, &project.name).await?
         } else if flags.resolve {
             resolve(&client, attempt, &project.name).await?
         } else {
             rebase(&client, attempt, &project.name, flags.onto.as_deref()).await?
         };
-        data["project"] = json!(project.name);
         match flags.subject.json {
             true => terminal::print_json(&data),
             false => say(&Line::new(Ink::Green, word).and(Ink::Plain, &rest)),
@@ -64,13 +65,14 @@ async fn rebase(client: &Client, attempt: &Attempt, of: &str, onto: Option<&str>
     let ahead = status.commits_ahead.unwrap_or(0);
     let data = json!({
         "attempt_id": attempt.id, "branch": attempt.branch, "target_branch": target, "commits_ahead": ahead,
+        "project": of,
     });
-    Ok(("rebased ", format!("{} onto {target} of {of}, {ahead} ahead of it", attempt.short()), data))
+    Ok(("rebased ", format!("{} onto {target} of {of}, {ahead} ahead of it", short(attempt.id)), data))
 }
 
 /// Adds what to do to the refusal.
 fn explain(attempt: &Attempt, error: Error) -> Error {
-    let id = attempt.short();
+    let id = short(attempt.id);
     let help = format!("`forge rebase {id} --resolve` hands it to the agent, `--abort` undoes it");
     match error.downcast::<client::Error>() {
         Ok(refused) => match refused.code {
@@ -87,32 +89,33 @@ fn explain(attempt: &Attempt, error: Error) -> Error {
 async fn abort(client: &Client, attempt: &Attempt, of: &str) -> Result<Done> {
     let before = status(client, attempt).await?;
     if before.uncommitted_count.is_none() {
-        let id = attempt.short();
+        let id = short(attempt.id);
         let retired = format!("the worktree of {id} is retired, and with it any rebase that stopped there");
         return Err(forge_core::Error::conflict(retired)
             .hint(format!("`forge restore {id}` restores it"))
             .into());
     }
-    let data = json!({"attempt_id": attempt.id, "aborted": is_stopped(&before)});
+    let data = json!({"attempt_id": attempt.id, "aborted": is_stopped(&before), "project": of});
     if !is_stopped(&before) {
         return Ok((
             "",
-            format!("no rebase has stopped in {}; there is nothing to abort", attempt.short()),
+            format!("no rebase has stopped in {}; there is nothing to abort", short(attempt.id)),
             data,
         ));
     }
     let path = format!("/api/task-attempts/{}/conflicts/abort", attempt.id);
     client.post::<Value>(&path, &json!({})).await?;
-    Ok(("aborted ", format!("the rebase of {} in {of}; its branch is unchanged", attempt.short()), data))
+    Ok(("aborted ", format!("the rebase of {} in {of}; its branch is unchanged", short(attempt.id)), data))
 }
 
 async fn resolve(client: &Client, attempt: &Attempt, of: &str) -> Result<Done> {
     let files = status(client, attempt).await?.conflicted_files;
     let path = format!("/api/task-attempts/{}/conflicts/resolve", attempt.id);
-    let run: Value = client.post(&path, &json!({})).await?;
+    let run: ExecutionProcess = client.post(&path, &json!({})).await?;
     let what = if files.is_empty() { "the rebase".to_owned() } else { files.join(", ") };
-    let data = json!({"attempt_id": attempt.id, "conflicted_files": files, "process": run});
-    let id = attempt.short();
+    let run = json::complete(&run);
+    let data = json!({"attempt_id": attempt.id, "conflicted_files": files, "process": run, "project": of});
+    let id = short(attempt.id);
     Ok((
         "handed ",
         format!("{what} to the agent of {id} in {of}; `forge status {id}` shows the progress"),

@@ -1,7 +1,6 @@
 //! `forge restore`: lists retired worktrees, or restores one.
 
 use anyhow::Result;
-use forge_types::ListedAttempt;
 use forge_types::wire::RestoredWorktree;
 use serde_json::json;
 
@@ -10,7 +9,7 @@ use crate::command::list;
 use crate::command::serve::block_on;
 use crate::figures;
 use crate::json::{self, OfProject};
-use crate::reference::{self, Deed, Meant, Scope};
+use crate::reference::{self, Deed, Meant, Scope, short};
 use crate::terminal::say;
 use crate::transcript::{Ink, Line};
 
@@ -38,7 +37,7 @@ pub fn run(flags: Flags) -> Result<()> {
 
 /// Attempts with retired worktrees; their contents are saved in their repositories.
 async fn list_retired(client: &Client, json: bool) -> Result<()> {
-    let mut rows: Vec<ListedAttempt> = client.get("/api/task-attempts").await?;
+    let mut rows = reference::attempts(client).await?;
     rows.retain(|row| row.attempt.worktree_deleted && row.attempt.use_worktree);
     if json {
         json::print(&rows);
@@ -63,7 +62,7 @@ pub async fn restore(client: &Client, named: &str, scope: &Scope, json: bool) ->
     }
     let (from, path) = (json::word(&back.from), back.path.display());
     let line = Line::new(Ink::Green, "restored ")
-        .and(Ink::Plain, &format!("{} of {} from the {from} to {path}", attempt.short(), project.name));
+        .and(Ink::Plain, &format!("{} of {} from the {from} to {path}", short(attempt.id), project.name));
     say(&line.whole());
     if !back.missing.is_empty() {
         let folders = figures::count(back.missing.len(), "regenerable folder");

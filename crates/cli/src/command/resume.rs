@@ -15,7 +15,7 @@ use crate::command::sessions;
 use crate::exit::Misused;
 use crate::process::Process;
 use crate::prompt::Prompt;
-use crate::reference::{self, Deed, Meant, Scope};
+use crate::reference::{self, Deed, Meant, Scope, short};
 use crate::terminal;
 
 #[derive(clap::Args)]
@@ -69,13 +69,13 @@ pub async fn follow_up(
         if profile.executor != used {
             let text = format!(
                 "--executor: attempt {} uses {used}; you can choose another variant of it, but not another agent",
-                attempt.short()
+                short(attempt.id)
             );
             return Err(Misused(text).into());
         }
         body.variant = Some(profile.variant);
     }
-    let id = &attempt.id;
+    let id = attempt.id;
     let known = Process::list(client, id).await?;
     let run: Process = client.post(&format!("/api/task-attempts/{id}/follow-up"), &json!(body)).await?;
     let mut notes = Vec::new();
@@ -85,5 +85,5 @@ pub async fn follow_up(
         notes.push("another run of this attempt is running; this one starts after it".to_owned());
     }
     let TaskAttemptDetail { attempt, .. } = client.get(&format!("/api/task-attempts/{id}")).await?;
-    Ok(Begun { attempt, project, run, notes, since })
+    Ok(Begun { attempt, project, first_commit: None, run, notes, since })
 }

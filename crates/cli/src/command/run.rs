@@ -23,7 +23,7 @@ use crate::prompt::Prompt;
 use crate::reference::{self, Deed, Scope};
 use crate::terminal;
 use agent::Choice;
-pub use agent::{read_executor, usual_profile};
+pub use agent::{known_profiles, read_executor, usual_profile};
 use begin::Work;
 pub use live::{Begun, Manner};
 use standalone::Standalone;

@@ -80,10 +80,7 @@ fn print(report: &ImportReport) {
     let mut table = Table::new(&["ATTEMPT", "SESSION"]);
     for link in &report.attempts {
         let session = link.key.split_once('#').map_or(link.key.as_str(), |(_, key)| key);
-        table.row(vec![
-            (Ink::Cyan, short(&link.attempt_id.to_string()).to_owned()),
-            (Ink::Plain, session.to_owned()),
-        ]);
+        table.row(vec![(Ink::Cyan, short(link.attempt_id)), (Ink::Plain, session.to_owned())]);
     }
     if !report.attempts.is_empty() {
         table.print();

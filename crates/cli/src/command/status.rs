@@ -5,13 +5,14 @@ mod detail;
 use std::collections::HashMap;
 
 use anyhow::Result;
+use forge_types::wire::PendingApproval;
 use forge_types::{
-    AttemptId, AttemptStatus, Budget, Day, ListedAttempt, MicroUsd, Millis, Settings, UsageReport,
+    AttemptId, AttemptStatus, Budget, Day, ListedAttempt, MicroUsd, Millis, ProjectId, Settings, UsageReport,
 };
 use serde_json::json;
 
 use crate::client::Client;
-use crate::command::approve::{self, Question};
+use crate::command::approve;
 use crate::command::list;
 use crate::command::serve::block_on;
 use crate::figures;
@@ -45,9 +46,9 @@ pub fn run(flags: Flags) -> Result<()> {
 
 struct Server {
     version: String,
-    names: HashMap<String, String>,
+    names: HashMap<ProjectId, String>,
     running: Vec<ListedAttempt>,
-    questions: Vec<Question>,
+    questions: Vec<PendingApproval>,
     spent_today: Option<f64>,
     budget: Option<f64>,
 }
@@ -57,7 +58,7 @@ impl Server {
         let today = Day::of(Millis::now());
         let usage = format!("/api/usage?from={today}&to={today}");
         let (attempts, names, usage, config, questions) = tokio::try_join!(
-            client.get::<Vec<ListedAttempt>>("/api/task-attempts"),
+            reference::attempts(client),
             list::names(client),
             client.get::<UsageReport>(&usage),
             client.get::<Settings>("/api/config"),
@@ -81,7 +82,7 @@ impl Server {
             let running: Vec<AttemptId> = self.running.iter().map(|listed| listed.attempt.id).collect();
             terminal::print_json(&json!({
                 "server": client.base(), "version": self.version, "projects": self.names.len(),
-                "running": running, "approvals": self.questions.iter().map(Question::object).collect::<Vec<_>>(),
+                "running": running, "approvals": self.questions.iter().map(approve::object).collect::<Vec<_>>(),
                 "cost_usd_today": self.spent_today, "max_cost_usd_per_day": self.budget,
             }));
             return;

@@ -1,14 +1,14 @@
 //! `forge stop`: stops running attempts and keeps their work.
 
 use anyhow::{Result, bail};
-use forge_types::RunStatus;
+use forge_types::{Attempt, AttemptStatus, RunStatus};
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::command::serve::block_on;
 use crate::figures;
 use crate::process::Process;
-use crate::reference::{self, Attempt, Deed, Meant, Scope};
+use crate::reference::{self, Deed, Meant, Scope, short};
 use crate::terminal::{self, confirm, say};
 use crate::transcript::{Ink, Line};
 
@@ -58,11 +58,11 @@ async fn choose(client: &Client, flags: &Flags) -> Result<Vec<Meant>> {
     let mut chosen: Vec<Meant> = Vec::new();
     if flags.all {
         let place = flags.scope.place(client).await?;
-        let mut all: Vec<Attempt> = client.get("/api/task-attempts").await?;
+        let all = reference::attempts(client).await?.into_iter().map(|row| row.attempt);
         // A pending one is still being prepared.
-        all.retain(|attempt| ["running", "pending"].contains(&attempt.status.as_str()));
-        all.retain(|attempt| place.holds(&attempt.project_id));
-        chosen = all.into_iter().map(|attempt| place.meant(attempt)).collect::<Result<_>>()?;
+        let all = all.filter(|one| matches!(one.status, AttemptStatus::Running | AttemptStatus::Pending));
+        let all = all.filter(|attempt| place.holds(attempt.project_id));
+        chosen = all.map(|attempt| place.meant(attempt)).collect::<Result<_>>()?;
         let question = format!("Stop {}?", figures::count(chosen.len(), "attempt"));
         if !chosen.is_empty() && !flags.yes && !confirm(&question)? {
             bail!("nothing was stopped");
@@ -79,7 +79,7 @@ async fn choose(client: &Client, flags: &Flags) -> Result<Vec<Meant>> {
 
 /// What was running.
 async fn stop(client: &Client, attempt: &Attempt) -> Result<Vec<String>> {
-    let runs = Process::list(client, &attempt.id).await?;
+    let runs = Process::list(client, attempt.id).await?;
     let running = runs.iter().filter(|run| run.status == RunStatus::Running);
     let names: Vec<String> = running.map(|run| run.name().to_owned()).collect();
 
@@ -90,7 +90,7 @@ async fn stop(client: &Client, attempt: &Attempt) -> Result<Vec<String>> {
 }
 
 fn report(Meant { attempt, project }: &Meant, stopped: &[String]) {
-    let which = format!("{} in {}", attempt.short(), project.name);
+    let which = format!("{} in {}", short(attempt.id), project.name);
     let line = match stopped {
         [] => Line::new(Ink::Plain, &format!("nothing is running in {which}")),
         names => Line::new(Ink::Yellow, "stopped ")

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use forge_types::wire::StartedTask;
-use forge_types::{Attempt, ListedAttempt, Millis, ProfileId};
+use forge_types::{Attempt, ListedAttempt, Millis, ProfileId, Task, TaskId};
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -17,7 +17,7 @@ use crate::command::serve::block_on;
 use crate::exit::{self, Misused};
 use crate::figures;
 use crate::json;
-use crate::reference::{self, Deed, Scope, Task, short};
+use crate::reference::{self, Deed, Scope, short};
 use crate::terminal::{self, confirm, say, say_fact};
 use crate::transcript::{Ink, Line};
 
@@ -153,7 +153,7 @@ pub fn run(command: Command) -> Result<()> {
             Command::Edit(change) => edit::edit(&client, change).await,
             Command::Start { task, scope, how, json } => {
                 let (task, project) = reference::task(&client, &task, &scope, Deed::Change).await?;
-                let attempt = start(&client, &task.id, &how).await?;
+                let attempt = start(&client, task.id, &how).await?;
                 report_start(&attempt, &project.name, json);
                 Ok(())
             }
@@ -178,7 +178,7 @@ async fn add(client: &Client, new: NewTask) -> Result<()> {
         "description": new.words.read()?,
         "labels": new.labels,
     });
-    let task: forge_types::Task = match new.start {
+    let task: Task = match new.start {
         false => client.post("/api/tasks", &body).await?,
         true => {
             let profile = new.how.profile(client).await?;
@@ -193,8 +193,7 @@ async fn add(client: &Client, new: NewTask) -> Result<()> {
         json::print(&task);
         return Ok(());
     }
-    let id = task.id.to_string();
-    let id = short(&id);
+    let id = short(task.id);
     say(&Line::new(Ink::Green, "added ").and(Ink::Plain, &format!("{id} {} to {}", new.title, project.name)));
     say(&Line::new(Ink::Dim, &format!("start an agent with: forge task start {id}")));
     Ok(())
@@ -209,7 +208,7 @@ impl How {
     }
 }
 
-async fn start(client: &Client, task: &str, how: &How) -> Result<Attempt> {
+async fn start(client: &Client, task: TaskId, how: &How) -> Result<Attempt> {
     let profile = how.profile(client).await?;
     let body = json!({"task_id": task, "executor_profile_id": profile, "base_branch": how.base});
     client.post("/api/task-attempts", &body).await
@@ -221,24 +220,19 @@ fn report_start(attempt: &Attempt, of: &str, json: bool) {
         return;
     }
     let Attempt { executor_profile_id: profile, branch, id, .. } = attempt;
-    let what = format!("{profile} on {branch} of {of} ({})", short(&id.to_string()));
+    let what = format!("{profile} on {branch} of {of} ({})", short(id));
     say(&Line::new(Ink::Green, "started ").and(Ink::Plain, &what));
 }
 
 async fn show(client: &Client, one: &One) -> Result<()> {
-    let (Task { id, .. }, project) = reference::task(client, &one.task, &one.scope, Deed::Look).await?;
-    let path = format!("/api/task-attempts?task_id={id}");
-    let task_path = format!("/api/tasks/{id}");
-    let (task, attempts) = tokio::try_join!(
-        client.get::<forge_types::Task>(&task_path),
-        client.get::<Vec<ListedAttempt>>(&path)
-    )?;
+    let (task, project) = reference::task(client, &one.task, &one.scope, Deed::Look).await?;
+    let attempts: Vec<ListedAttempt> = client.get(&format!("/api/task-attempts?task_id={}", task.id)).await?;
     if one.json {
         let (task, attempts) = (json::complete(&task), json::complete(&attempts));
         terminal::print_json(&json!({"task": task, "attempts": attempts}));
         return Ok(());
     }
-    say(&Line::new(Ink::Bold, short(&id)).and(Ink::Plain, " ").and(Ink::Plain, &task.title).whole());
+    say(&Line::new(Ink::Bold, &short(task.id)).and(Ink::Plain, " ").and(Ink::Plain, &task.title).whole());
     let status = task.status.as_str();
     say(&Line::new(Ink::Dim, &format!("{:<10}", "status")).and(ink(status), status));
     say_fact("project", &project.name);
@@ -269,7 +263,7 @@ async fn remove(client: &Client, one: &One, yes: bool) -> Result<()> {
         terminal::print_json(&json!({"task_id": task.id, "title": task.title, "project": project.name}));
         return Ok(());
     }
-    let removed = format!("{} {} of {}", short(&task.id), task.title, project.name);
+    let removed = format!("{} {} of {}", short(task.id), task.title, project.name);
     say(&Line::new(Ink::Yellow, "removed ").and(Ink::Plain, &removed));
     say(&Line::new(
         Ink::Plain,

@@ -5,7 +5,7 @@ mod efficiency;
 use std::collections::HashMap;
 
 use anyhow::Result;
-use forge_types::{Budget, MonthSpending, UsageGroup, UsageReport, UsageSum};
+use forge_types::{Budget, MonthSpending, TaskId, UsageGroup, UsageReport, UsageSum};
 use serde::de::DeserializeOwned;
 
 use crate::client::Client;
@@ -13,7 +13,7 @@ use crate::command::list;
 use crate::command::serve::block_on;
 use crate::figures;
 use crate::json;
-use crate::reference::{self, Attempt, short};
+use crate::reference::{self, short};
 use crate::table::Table;
 use crate::transcript::Ink;
 
@@ -128,8 +128,8 @@ pub fn run(flags: Flags) -> Result<()> {
             return Ok(());
         }
         let names = match flags.by {
-            Key::Project => list::names(&client).await?,
-            Key::Task => titles(&client).await?,
+            Key::Project => by_text(list::names(&client).await?),
+            Key::Task => by_text(titles(&client).await?),
             _ => HashMap::new(),
         };
         let mut table = Table::new(&[head, "RUNS", "INPUT", "CACHED", "OUTPUT", "COST"]).flexible(&[head]);
@@ -138,7 +138,7 @@ pub fn run(flags: Flags) -> Result<()> {
             let name = flags.by.of(group).filter(|name| !name.is_empty()).unwrap_or_else(|| "-".to_owned());
             let name = names.get(&name).cloned().unwrap_or_else(|| match names.is_empty() {
                 true => name,
-                false => short(&name).to_owned(),
+                false => short(&name),
             });
             table.row(cells(Ink::Plain, name, &group.sum));
         }
@@ -182,7 +182,12 @@ fn whole(count: i64) -> u64 {
 }
 
 /// Titles of tasks by id.
-async fn titles(client: &Client) -> Result<HashMap<String, String>> {
-    let attempts: Vec<Attempt> = client.get("/api/task-attempts").await?;
-    Ok(attempts.into_iter().map(|attempt| (attempt.task_id, attempt.task_title)).collect())
+async fn titles(client: &Client) -> Result<HashMap<TaskId, String>> {
+    let rows = reference::attempts(client).await?.into_iter();
+    Ok(rows.map(|row| (row.attempt.task_id, row.task_title)).collect())
+}
+
+/// Names by the text of their id.
+fn by_text<Id: ToString>(names: HashMap<Id, String>) -> HashMap<String, String> {
+    names.into_iter().map(|(id, name)| (id.to_string(), name)).collect()
 }

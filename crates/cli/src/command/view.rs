@@ -9,8 +9,8 @@ mod reader;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use forge_types::RunStatus;
 use forge_types::wire::TaskAttemptDetail;
+use forge_types::{Attempt, RunStatus};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -20,7 +20,7 @@ use crate::command::{diff, serve};
 use crate::exit::Exit;
 use crate::json;
 use crate::process::Process;
-use crate::reference::{self, Attempt, Deed, Scope};
+use crate::reference::{self, Deed, Scope, short};
 use crate::terminal;
 use crate::transcript::{Ink, Line};
 use crate::watch::Screen;
@@ -72,7 +72,7 @@ async fn show(client: &Client, attempt: &Attempt, flags: &Flags) -> Result<ExitC
         _ => Form::Transcript(Screen::text()),
     };
     let reading = if flags.follow { Reading::ToTheEnd } else { Reading::SoFar };
-    let mut reader = Reader::new(client, &attempt.id, form, reading);
+    let mut reader = Reader::new(client, attempt.id, form, reading);
     if let Form::Transcript(screen) = reader.form() {
         greet(client, attempt, screen).await?;
     }
@@ -80,8 +80,8 @@ async fn show(client: &Client, attempt: &Attempt, flags: &Flags) -> Result<ExitC
         return follow(attempt, reader.show_all()).await;
     }
     reader.show_all().await?;
-    if Process::list(client, &attempt.id).await?.iter().any(Process::is_running) {
-        eprintln!("forge: it is still running; follow it with: forge view --follow {}", attempt.short());
+    if Process::list(client, attempt.id).await?.iter().any(Process::is_running) {
+        eprintln!("forge: it is still running; follow it with: forge view --follow {}", short(attempt.id));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -91,8 +91,7 @@ async fn greet(client: &Client, attempt: &Attempt, screen: &mut Screen) -> Resul
     let title = &known.task.title;
     screen.object(&json!({"type": "attempt", "attempt": json::complete(&known), "title": title}))?;
     let status = json::word(&known.attempt.status);
-    let (project, base) = (&attempt.project_id, client.base());
-    let board = format!("{base}/projects/{project}/tasks/{}/attempts/{}", attempt.task_id, attempt.id);
+    let board = reference::page(client, attempt);
     let agent = Line::new(Ink::Plain, &known.attempt.executor)
         .and(Ink::Plain, " on ")
         .and(Ink::Cyan, &attempt.branch);
@@ -112,7 +111,7 @@ pub async fn follow(
     let last = tokio::select! {
         last = showing => last?,
         _ = interrupts.recv() => {
-            let id = attempt.short();
+            let id = short(attempt.id);
             eprintln!("\nforge: left; the agent continues. Follow it again with: forge view --follow {id}");
             return Ok(Exit::Stopped.into());
         }

@@ -12,7 +12,7 @@ use crate::command::restore;
 use crate::command::serve::block_on;
 use crate::figures;
 use crate::json::{self, OfProject};
-use crate::reference::{self, Deed, Meant, Scope};
+use crate::reference::{self, Deed, Meant, Scope, short};
 
 #[derive(Subcommand)]
 #[command(after_help = "Examples:\n  forge worktree list\n  forge worktree retire @last")]
@@ -114,8 +114,8 @@ async fn retire(client: &Client, named: &str, scope: &Scope, json: bool) -> Resu
         json::print(&OfProject { data: kept, project: project.name });
         return Ok(());
     }
-    println!("retired {} of {}; saved as {}", attempt.short(), project.name, kept.reference);
-    println!("restore it with: forge restore {}", attempt.short());
+    println!("retired {} of {}; saved as {}", short(attempt.id), project.name, kept.reference);
+    println!("restore it with: forge restore {}", short(attempt.id));
     Ok(())
 }
 
@@ -129,8 +129,8 @@ async fn adopt(client: &Client, named: &str, scope: &Scope, json: bool) -> Resul
     }
     let (path, from) = (done.path.display(), done.from.display());
     match done.path == done.from {
-        true => println!("adopted {} of {}; it stays at {path}", attempt.short(), project.name),
-        false => println!("adopted {} of {}; moved from {from} to {path}", attempt.short(), project.name),
+        true => println!("adopted {} of {}; it stays at {path}", short(attempt.id), project.name),
+        false => println!("adopted {} of {}; moved from {from} to {path}", short(attempt.id), project.name),
     }
     Ok(())
 }
@@ -149,7 +149,7 @@ async fn release(client: &Client, named: &str, scope: &Scope, json: bool) -> Res
         }
         None => println!("the old worktree is gone"),
     }
-    println!("the next run of {} gets a worktree of its own", attempt.short());
+    println!("the next run of {} gets a worktree of its own", short(attempt.id));
     Ok(())
 }
 

@@ -4,8 +4,9 @@
 //! named or an id is given. A read-only command may look elsewhere, and reports where.
 
 use anyhow::{Context, Result};
+use forge_types::{Attempt, Project, ProjectId};
 
-use super::{Attempt, NotFound, Project, named_in, nothing, real};
+use super::{NotFound, named_in, nothing, real, short};
 use crate::client::Client;
 
 /// The project that a command is about, if it is not that of the current directory.
@@ -59,12 +60,12 @@ impl Scope {
 
 impl Place {
     /// Whether things of this project can match at all.
-    pub fn holds(&self, project: &str) -> bool {
+    pub fn holds(&self, project: ProjectId) -> bool {
         !self.is_named || self.here.as_ref().is_some_and(|here| here.id == project)
     }
 
     /// Whether a name for the newest, such as `@last`, can match something of this project.
-    pub fn is_near(&self, project: &str, deed: Deed) -> bool {
+    pub fn is_near(&self, project: ProjectId, deed: Deed) -> bool {
         match &self.here {
             Some(here) => here.id == project,
             None => deed == Deed::Look,
@@ -72,11 +73,11 @@ impl Place {
     }
 
     pub fn meant(&self, attempt: Attempt) -> Result<Meant> {
-        let project = self.project_of(&attempt.project_id)?;
+        let project = self.project_of(attempt.project_id)?;
         Ok(Meant { attempt, project })
     }
 
-    pub fn project_of(&self, id: &str) -> Result<Project> {
+    pub fn project_of(&self, id: ProjectId) -> Result<Project> {
         let found = self.projects.iter().find(|project| project.id == id);
         found.cloned().context("the project no longer exists")
     }
@@ -96,7 +97,7 @@ impl Place {
 
     /// A title or a branch of another project is not enough to change something: it may match by chance.
     pub fn refuse_elsewhere(&self, named: &str, id: &str, project: &Project, deed: Deed) -> Result<()> {
-        if self.is_near(&project.id, deed) || deed == Deed::Look {
+        if self.is_near(project.id, deed) || deed == Deed::Look {
             return Ok(());
         }
         let from = match &self.here {
@@ -117,7 +118,7 @@ impl Place {
                 Some(here) => format!("not in {}", here.name),
                 None => "this directory does not belong to a Forge project".to_owned(),
             };
-            eprintln!("{from}; this is attempt {} of {}", attempt.short(), project.name);
+            eprintln!("{from}; this is attempt {} of {}", short(attempt.id), project.name);
         }
     }
 }
@@ -126,5 +127,5 @@ impl Place {
 pub async fn at(projects: &[Project], path: &std::path::Path) -> Option<Project> {
     let repo = forge_git::Repo::open(path).await.ok()?;
     let root = real(repo.path());
-    projects.iter().find(|project| real(&project.git_repo_path) == root).cloned()
+    projects.iter().find(|project| real(project.git_repo_path.as_ref()) == root).cloned()
 }

@@ -14,7 +14,8 @@ use crate::home::file;
 use crate::{Error, Forge, Result};
 use tokio::sync::watch;
 
-pub(crate) use stored::{load, read};
+pub(crate) use stored::load;
+pub use stored::read;
 
 /// The prefix that older servers wrote into their file but did not use.
 const UNUSED_PREFIX: &str = "af";

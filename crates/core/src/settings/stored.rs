@@ -49,7 +49,7 @@ pub(crate) fn load(home: &Path) -> Result<Settings> {
 }
 
 /// The stored settings as far as they can be understood, without touching the file: it is another process's.
-pub(crate) fn read(home: &Path) -> Settings {
+pub fn read(home: &Path) -> Settings {
     let text = std::fs::read(home.join("config.json")).unwrap_or_default();
     understand(&text).0
 }

@@ -56,6 +56,16 @@ pub struct McpConfig {
     pub is_toml_config: bool,
 }
 
+/// Every agent with its variants, by executor: a name, so that an agent of another version does not make the rest
+/// unreadable.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentProfiles {
+    pub executors: BTreeMap<String, Map<String, Value>>,
+    /// Files of the project that are not used, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProfilesFile {
     pub content: String,

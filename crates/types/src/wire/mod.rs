@@ -31,8 +31,8 @@ pub use frame::{
     RawLogEntry, RawLogWord, StderrFrame, StdoutFrame, StreamFrame, TasksDocument, WireEvent,
 };
 pub use machine::{
-    ContainerInfo, DirectoryEntry, DirectoryListing, EditorUrl, Environment, KnownAgent, MatchType,
-    McpAnswer, McpConfig, ProfilesFile, SearchResult, SystemInfo, Upload,
+    AgentProfiles, ContainerInfo, DirectoryEntry, DirectoryListing, EditorUrl, Environment, KnownAgent,
+    MatchType, McpAnswer, McpConfig, ProfilesFile, SearchResult, SystemInfo, Upload,
 };
 pub use meta::{Anything, AuthRequired, Envelope, Failure, LoginLink, Ready, RouteList};
 pub use process::{ExecutionProcess, StartedExecutionRun};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use forge_types::wire::{StartedTask, TaskAttemptDetail};
-use forge_types::{AttemptStatus, MicroUsd, TaskId, TaskSummary};
+use forge_types::{AttemptStatus, MicroUsd, ProjectId, TaskId, TaskSummary};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 
@@ -16,7 +16,6 @@ use super::board::Board;
 use super::job::{Begun, End, Job, State};
 use crate::client::{Client, Kind, kind_of};
 use crate::command::diff;
-use crate::json;
 use crate::watch::{Feed, Step};
 
 /// How many starts are requested at a time; each creates a worktree.
@@ -32,7 +31,7 @@ pub enum Over {
 
 pub struct Crew {
     client: Client,
-    project: String,
+    project: ProjectId,
     limit: usize,
     /// Whether a task has a running attempt, as last reported by the stream.
     at_work: HashMap<TaskId, bool>,
@@ -41,10 +40,10 @@ pub struct Crew {
 }
 
 impl Crew {
-    pub fn new(client: &Client, project: &str, limit: usize) -> Self {
+    pub fn new(client: &Client, project: ProjectId, limit: usize) -> Self {
         Self {
             client: client.clone(),
-            project: project.to_owned(),
+            project,
             limit,
             at_work: HashMap::new(),
             starting: JoinSet::new(),
@@ -92,7 +91,7 @@ impl Crew {
                 continue;
             }
             (open, job.state) = (open + 1, State::Starting);
-            let (client, request) = (self.client.clone(), job.request(&self.project));
+            let (client, request) = (self.client.clone(), job.request(self.project));
             self.starting.spawn(async move {
                 let at = Instant::now();
                 let started = client.post::<StartedTask>("/api/tasks/create-and-start", &request).await;
@@ -189,8 +188,7 @@ async fn how_it_ended(client: &Client, begun: &Begun) -> Option<End> {
             Err(error) if kind_of(&error).is_some_and(Kind::is_away) => tokio::time::sleep(PAUSE).await,
             // It was deleted.
             Err(error) if kind_of(&error).is_some_and(Kind::is_refusal) => {
-                let status = "deleted".to_owned();
-                return Some(End { status, took, change: None, cost_usd: None });
+                return Some(End { status: None, took, change: None, cost_usd: None });
             }
             Err(_) => return None,
         }
@@ -198,7 +196,7 @@ async fn how_it_ended(client: &Client, begun: &Begun) -> Option<End> {
     if matches!(attempt.status, AttemptStatus::Running | AttemptStatus::Pending) {
         return None;
     }
-    let change = diff::figures(client, &begun.attempt.to_string()).await.ok();
-    let (status, cost_usd) = (json::word(&attempt.status), attempt.cost_usd.map(MicroUsd::usd));
-    Some(End { status, took, change, cost_usd })
+    let change = diff::figures(client, begun.attempt).await.ok();
+    let cost_usd = attempt.cost_usd.map(MicroUsd::usd);
+    Some(End { status: Some(attempt.status), took, change, cost_usd })
 }

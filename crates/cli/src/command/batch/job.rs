@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use forge_types::wire::AttemptDiff;
-use forge_types::{AttemptId, ProfileId, TaskId};
+use forge_types::wire::{AgentProfiles, AttemptDiff};
+use forge_types::{AttemptId, AttemptStatus, BranchInfo, ProfileId, ProjectId, TaskId};
 use serde_json::{Value, json};
 
 use super::file::Item;
@@ -47,7 +47,8 @@ pub struct Begun {
 }
 
 pub struct End {
-    pub status: String,
+    /// `None` when the attempt was deleted.
+    pub status: Option<AttemptStatus>,
     pub took: Duration,
     pub change: Option<AttemptDiff>,
     pub cost_usd: Option<f64>,
@@ -70,14 +71,14 @@ impl Job {
     }
 
     /// What the server would refuse: a branch or a variant that does not exist.
-    pub fn mistakes(&self, branches: Option<&[Value]>, executors: &Value) -> Vec<String> {
+    pub fn mistakes(&self, branches: Option<&[BranchInfo]>, profiles: &AgentProfiles) -> Vec<String> {
         let mut mistakes = Vec::new();
         if let (Some(base), Some(branches)) = (&self.base, branches)
-            && !branches.iter().any(|branch| branch["name"] == base.as_str())
+            && !branches.iter().any(|branch| branch.name == *base)
         {
             mistakes.push(format!("{}: base: there is no branch '{base}'", self.place));
         }
-        let known = executors[self.profile.executor.as_str()].as_object();
+        let known = profiles.executors.get(self.profile.executor.as_str());
         if let (Some(variant), Some(known)) = (&self.profile.variant, known)
             && !known.contains_key(&forge_types::canonical_variant(variant))
         {
@@ -89,7 +90,7 @@ impl Job {
     }
 
     /// The request to the server.
-    pub fn request(&self, project: &str) -> Value {
+    pub fn request(&self, project: ProjectId) -> Value {
         json!({
             "task": {
                 "project_id": project,
@@ -114,24 +115,25 @@ impl Job {
     }
 
     pub fn is_completed(&self) -> bool {
-        matches!(&self.state, State::Ended { end, .. } if end.status == "completed")
+        matches!(&self.state, State::Ended { end, .. } if end.status == Some(AttemptStatus::Completed))
     }
 
     pub fn short(&self) -> String {
-        self.attempt().map_or_else(|| "-".to_owned(), |begun| short(&begun.attempt.to_string()).to_owned())
+        self.attempt().map_or_else(|| "-".to_owned(), |begun| short(begun.attempt))
     }
 
     /// Its state in one word.
-    pub fn word(&self) -> (Ink, &str) {
+    pub fn word(&self) -> (Ink, &'static str) {
         match &self.state {
             State::Waiting => (Ink::Dim, "waiting"),
             State::Starting => (Ink::Dim, "starting"),
             State::Working { .. } => (Ink::Cyan, "working"),
             State::Refused { .. } => (Ink::Red, "refused"),
-            State::Ended { end, .. } => match end.status.as_str() {
-                "completed" => (Ink::Green, "completed"),
-                "failed" => (Ink::Red, "failed"),
-                other => (Ink::Yellow, other),
+            State::Ended { end, .. } => match end.status {
+                Some(AttemptStatus::Completed) => (Ink::Green, "completed"),
+                Some(AttemptStatus::Failed) => (Ink::Red, "failed"),
+                Some(_) => (Ink::Yellow, "stopped"),
+                None => (Ink::Yellow, "deleted"),
             },
         }
     }
@@ -165,7 +167,7 @@ impl Job {
         let (ink, word) = self.word();
         let cost = self.end().and_then(|end| end.cost_usd).map(|cost| format!("${cost:.2}"));
         vec![
-            (Ink::Plain, self.short().to_owned()),
+            (Ink::Plain, self.short()),
             (ink, word.to_owned()),
             dash(self.took().map(clock)),
             dash(Some(self.outcome())),

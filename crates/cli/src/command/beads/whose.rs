@@ -3,16 +3,16 @@
 //! Invariant: a command that changes beads uses those of the current directory's project or of a named one, and fails
 //! if there are none. A read-only command may show the only beads that exist, and reports whose they are.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use forge_types::ProjectDispatch;
+use forge_types::{Project, ProjectDispatch, RegisteredProject};
 use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::command::run::begin::find_project;
-use crate::reference::{Deed, NotFound, Place, Project, Scope};
+use crate::reference::{Deed, NotFound, Place, Scope};
 use crate::terminal::{self, say};
 use crate::transcript::{Ink, Line};
 
@@ -57,10 +57,10 @@ impl Whose {
         }
     }
 
-    fn pair(&self) -> Option<(&'static str, &str)> {
+    fn pair(&self) -> Option<(&'static str, String)> {
         match self {
-            Whose::Project(project) => Some(("project_id", &project.id)),
-            Whose::Folder(folder) => Some(("workspace", folder)),
+            Whose::Project(project) => Some(("project_id", project.id.to_string())),
+            Whose::Folder(folder) => Some(("workspace", folder.clone())),
             Whose::Anybody => None,
         }
     }
@@ -72,7 +72,7 @@ impl Whose {
     }
 
     pub fn query(&self) -> String {
-        forge_client::query(self.pair())
+        forge_client::query(self.pair().iter().map(|(name, value)| (*name, value.as_str())))
     }
 
     /// The name for people.
@@ -132,9 +132,9 @@ fn is_in_repository() -> Result<bool> {
 /// The project of the current directory with its beads folder, and whether that is new.
 async fn make(client: &Client) -> Result<(Project, PathBuf, bool)> {
     let mut notes = Vec::new();
-    let project = find_project(client, None, &mut notes).await?;
+    let RegisteredProject { project, .. } = find_project(client, None, &mut notes).await?;
     notes.iter().for_each(|note| eprintln!("{note}"));
-    let folder = project.git_repo_path.join(".beads");
+    let folder = Path::new(&project.git_repo_path).join(".beads");
     let is_new = !folder.is_dir();
     if is_new {
         std::fs::create_dir(&folder).with_context(|| format!("cannot create {}", folder.display()))?;

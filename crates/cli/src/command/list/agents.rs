@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::Choice;
 use crate::client::Client;
+use crate::command::run::known_profiles;
 use crate::exit::Misused;
 use crate::table::Table;
 use crate::terminal;
@@ -31,22 +32,20 @@ pub async fn list(client: &Client, choice: &Choice) -> Result<()> {
         return Err(Misused("--status: agents have no status; leave it out".to_owned()).into());
     }
     let project = choice.project(client).await?;
-    let here = project.as_ref().map(|project| format!("?project_id={}", project.id)).unwrap_or_default();
-    let here = format!("/api/info{here}");
     let looked = tokio::task::spawn_blocking(forge_run::agents::survey);
-    let (here, everywhere) = tokio::try_join!(client.get::<Value>(&here), client.get::<Value>("/api/info"))?;
+    let here = known_profiles(client, project.map(|project| project.id));
+    let (here, everywhere) = tokio::try_join!(here, known_profiles(client, None))?;
     let survey = looked.await.context("cannot look for programs")?;
     let seen: HashMap<Executor, SurveyedAgent> =
         survey.agents.into_iter().map(|agent| (agent.about.executor, agent)).collect();
-    let executors = here["executors"].as_object().into_iter().flatten();
+    let executors = here.executors.into_iter();
     let agents: Vec<Agent> = executors
-        .filter(|(executor, variants)| *executor != "ACP" || has_command(variants))
+        .filter(|(executor, variants)| executor != "ACP" || has_command(variants))
         .map(|(executor, variants)| {
-            let names = variants.as_object().map(Map::keys).into_iter().flatten().cloned();
-            let is_common = |name: &String| everywhere["executors"][executor].get(name).is_some();
-            let (variants, own) = names.partition(is_common);
-            let presence = Presence::of(executor.parse().ok(), &seen);
-            Agent { executor: executor.clone(), presence, variants, own }
+            let common = everywhere.executors.get(&executor);
+            let is_common = |name: &String| common.is_some_and(|common| common.contains_key(name));
+            let (variants, own) = variants.into_iter().map(|(name, _)| name).partition(is_common);
+            Agent { presence: Presence::of(executor.parse().ok(), &seen), executor, variants, own }
         })
         .collect();
     if choice.json {
@@ -54,20 +53,15 @@ pub async fn list(client: &Client, choice: &Choice) -> Result<()> {
         return Ok(());
     }
     print_table(&agents);
-    if let Some(project) = project {
-        let described: Value = client.get(&format!("/api/forge/projects/{}/profiles", project.id)).await?;
-        for problem in described["problems"].as_array().into_iter().flatten() {
-            eprintln!("forge: not used: {}", problem.as_str().unwrap_or_default());
-        }
-    }
+    here.problems.iter().for_each(|problem| eprintln!("forge: not used: {problem}"));
     Ok(())
 }
 
 /// Whether a variant of `ACP`, which has no program of its own, names a command.
-fn has_command(variants: &Value) -> bool {
-    let mut variants = variants.as_object().into_iter().flat_map(Map::values);
-    let command = |variant: &Value| variant["ACP"]["base_command_override"].as_str().map(str::to_owned);
-    variants.any(|variant| command(variant).is_some_and(|command| !command.trim().is_empty()))
+fn has_command(variants: &Map<String, Value>) -> bool {
+    let command =
+        |variant: &Value| variant.pointer("/ACP/base_command_override")?.as_str().map(str::to_owned);
+    variants.values().filter_map(command).any(|command| !command.trim().is_empty())
 }
 
 impl Agent {

@@ -3,8 +3,8 @@
 //! Invariant: a name matches one agent or none; the project's agents and the common variants count alike.
 
 use anyhow::{Context, Result};
-use forge_types::{Executor, ProfileId, canonical_variant};
-use serde_json::Value;
+use forge_types::wire::{AgentProfiles, ProfilesFile};
+use forge_types::{Executor, ProfileId, ProjectId, Settings, canonical_variant};
 
 use crate::client::Client;
 use crate::exit::Misused;
@@ -28,13 +28,13 @@ pub struct Choice {
 
 impl Choice {
     /// The chosen profile in a project, as known to its server.
-    pub async fn find(&self, client: &Client, project: &str) -> Result<ProfileId> {
-        let info: Value = client.get(&format!("/api/info?project_id={project}")).await?;
-        self.find_in(&info, read_usual(&info["config"])?)
+    pub async fn find(&self, client: &Client, project: ProjectId) -> Result<ProfileId> {
+        let (profiles, usual) =
+            tokio::try_join!(known_profiles(client, Some(project)), usual_profile(client))?;
+        self.find_in(&profiles, usual)
     }
 
-    /// The chosen profile among those of a document with `executors`.
-    pub fn find_in(&self, profiles: &Value, usual: ProfileId) -> Result<ProfileId> {
+    pub fn find_in(&self, profiles: &AgentProfiles, usual: ProfileId) -> Result<ProfileId> {
         let given = self.executor.as_deref().map(read_executor).transpose()?;
         let mut profile = match (self.agent.as_deref(), given) {
             (None, given) => given.unwrap_or(usual),
@@ -48,7 +48,7 @@ impl Choice {
                 (Ok(profile), None) => profile,
                 (_, given) => {
                     let only = given.map(|profile| profile.executor);
-                    Known::read(&profiles["executors"], only).find(name, usual.executor)?
+                    Known::read(profiles, only).find(name, usual.executor)?
                 }
             },
         };
@@ -59,13 +59,14 @@ impl Choice {
 
 /// The agent of the settings.
 pub async fn usual_profile(client: &Client) -> Result<ProfileId> {
-    let config: Value = client.get("/api/config").await?;
-    read_usual(&config)
+    Ok(client.get::<Settings>("/api/config").await?.executor_profile)
 }
 
-fn read_usual(config: &Value) -> Result<ProfileId> {
-    let usual = serde_json::from_value(config["executor_profile"].clone());
-    usual.context("the settings name no agent; choose one with --executor")
+/// The profiles of every agent: the common ones, and those of a project on top.
+pub async fn known_profiles(client: &Client, project: Option<ProjectId>) -> Result<AgentProfiles> {
+    let query = project.map(|id| format!("?project_id={id}")).unwrap_or_default();
+    let file: ProfilesFile = client.get(&format!("/api/profiles{query}")).await?;
+    serde_json::from_str(&file.content).context("the profiles of the server cannot be read")
 }
 
 pub fn read_executor(text: &str) -> Result<ProfileId> {
@@ -76,16 +77,14 @@ pub fn read_executor(text: &str) -> Result<ProfileId> {
 struct Known(Vec<ProfileId>);
 
 impl Known {
-    fn read(executors: &Value, only: Option<Executor>) -> Self {
-        let of = |(executor, variants): (&String, &Value)| {
-            let executor =
-                executor.parse::<Executor>().ok().filter(|found| only.is_none_or(|only| only == *found));
-            let names: Vec<String> =
-                variants.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
-            let profile = move |name| Some(ProfileId { variant: Some(name), ..ProfileId::new(executor?) });
-            names.into_iter().filter_map(profile)
-        };
-        Self(executors.as_object().into_iter().flatten().flat_map(of).collect())
+    fn read(profiles: &AgentProfiles, only: Option<Executor>) -> Self {
+        let known = profiles.executors.iter().filter_map(|(name, variants)| {
+            let executor: Executor = name.parse().ok()?;
+            let profile =
+                move |name: &String| ProfileId { variant: Some(name.clone()), ..ProfileId::new(executor) };
+            only.is_none_or(|only| only == executor).then(|| variants.keys().map(profile))
+        });
+        Self(known.flatten().collect())
     }
 
     /// The agent with that name, else the only one whose name ends with it; the usual executor's if several match.
@@ -132,7 +131,7 @@ impl Known {
 }
 
 /// How many letters must be added, removed or changed to turn one word into the other.
-fn distance(from: &str, to: &str) -> usize {
+pub fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (at, letter) in from.chars().enumerate() {
@@ -152,11 +151,12 @@ mod tests {
     use serde_json::json;
 
     fn known() -> Known {
-        let executors = json!({
+        let profiles = json!({"executors": {
             "CLAUDE_CODE": {"GENIE": {}, "APPROVALS": {}, "CODE_EXPLORE": {}, "CODE_TESTS": {}},
             "CODEX": {"GENIE": {}, "APPROVALS": {}, "HIGH": {}},
-        });
-        Known::read(&executors, None)
+            "AGENT_OF_TOMORROW": {"HIGH": {}},
+        }});
+        Known::read(&serde_json::from_value(profiles).unwrap(), None)
     }
 
     #[test]

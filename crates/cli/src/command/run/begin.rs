@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use forge_types::wire::{StartedTask, TaskOfIssue};
-use forge_types::{Attempt, Executor};
+use forge_types::{Attempt, Executor, Project, RegisteredProject};
 use serde_json::{Map, Value, json};
 
 use super::Flags;
@@ -17,7 +17,7 @@ use crate::client::Client;
 use crate::exit::Misused;
 use crate::first_commit;
 use crate::process::Process;
-use crate::reference::{self, NotFound, Project, short};
+use crate::reference::{self, NotFound, short};
 
 const TITLE_CHARS: usize = 100;
 
@@ -29,8 +29,9 @@ pub enum Work {
 
 pub async fn begin(client: &Client, flags: &Flags, work: &Work) -> Result<Begun> {
     let (since, mut notes) = (Instant::now(), Vec::new());
-    let project = find_project(client, flags.project.as_deref(), &mut notes).await?;
-    let profile = flags.choice.find(client, &project.id).await?;
+    let found = find_project(client, flags.project.as_deref(), &mut notes).await?;
+    let RegisteredProject { project, first_commit } = found;
+    let profile = flags.choice.find(client, project.id).await?;
     let options = [
         ("executor_profile_id", json!(profile)),
         ("base_branch", json!(flags.base)),
@@ -50,12 +51,12 @@ pub async fn begin(client: &Client, flags: &Flags, work: &Work) -> Result<Begun>
         }
         Work::Issue(issue) => take_up(client, &project, issue, options).await?,
     };
-    let runs = Process::list(client, &attempt.id.to_string()).await?;
+    let runs = Process::list(client, attempt.id).await?;
     let run = runs.into_iter().next().context("the attempt has no run")?;
     if let (None, false, Ok(dir)) = (&flags.project, flags.no_worktree, std::env::current_dir()) {
         notes.extend(missing::notes(&dir, &attempt.target_branch).await);
     }
-    Ok(Begun { attempt, project, run, notes, since })
+    Ok(Begun { attempt, project, first_commit, run, notes, since })
 }
 
 /// Creates a task from an issue and starts it. An issue has one task; an earlier attempt of it is an error.
@@ -70,16 +71,15 @@ async fn take_up(
         Err(_) => options.insert("url".to_owned(), json!(issue)),
     };
     options.insert("start".to_owned(), json!(true));
-    let before: Vec<reference::Attempt> = client.get("/api/task-attempts").await?;
+    let before = reference::attempts(client).await?;
     let path = format!("/api/projects/{}/tasks/from-issue", project.id);
     let made: TaskOfIssue = client.post(&path, &Value::Object(options)).await?;
     let Some(attempt) = made.task_attempt else {
-        let task = made.task.id.to_string();
-        anyhow::bail!("the task {} was created from the issue, but could not be started", short(&task));
+        let task = short(made.task.id);
+        anyhow::bail!("the task {task} was created from the issue, but could not be started");
     };
-    let id = attempt.id.to_string();
-    if before.iter().any(|known| known.id == id) {
-        let id = short(&id);
+    if before.iter().any(|known| known.attempt.id == attempt.id) {
+        let id = short(attempt.id);
         let text =
             format!("--issue: {issue} already has the attempt {id}; continue with: forge resume {id} \"…\"");
         return Err(Misused(text).into());
@@ -88,9 +88,14 @@ async fn take_up(
 }
 
 /// By id, name, path or the current directory; a repository that Forge does not know yet becomes a project.
-pub async fn find_project(client: &Client, named: Option<&str>, notes: &mut Vec<String>) -> Result<Project> {
+pub async fn find_project(
+    client: &Client,
+    named: Option<&str>,
+    notes: &mut Vec<String>,
+) -> Result<RegisteredProject> {
+    let known = |project| RegisteredProject { project, first_commit: None };
     let path = match named.map(|named| (named, Path::new(named).is_dir())) {
-        Some((named, false)) => return reference::project(client, named).await,
+        Some((named, false)) => return reference::project(client, named).await.map(known),
         Some((path, true)) => std::path::absolute(path)?,
         None => std::env::current_dir().context("the current directory does not exist")?,
     };
@@ -105,21 +110,21 @@ pub async fn find_project(client: &Client, named: Option<&str>, notes: &mut Vec<
         }
         Err(error) => return Err(error.into()),
     };
-    if let Some(known) = reference::project_at(client, &path).await? {
-        return Ok(known);
+    if let Some(project) = reference::project_at(client, &path).await? {
+        return Ok(known(project));
     }
     let root = std::fs::canonicalize(repo.path()).unwrap_or_else(|_| repo.path().to_owned());
     let name = root.file_name().map_or_else(|| root.to_string_lossy(), |name| name.to_string_lossy());
     first_commit::ask(&repo).await?;
     let body = json!({"name": name, "git_repo_path": root, "use_existing_repo": true});
-    match client.post::<Project>("/api/projects", &body).await {
-        Ok(project) => {
+    match client.post::<RegisteredProject>("/api/projects", &body).await {
+        Ok(new) => {
             notes.push(format!("new project {name} for {}", root.display()));
-            first_commit::report(project.first_commit.as_deref());
-            Ok(project)
+            first_commit::report(new.first_commit.as_deref());
+            Ok(new)
         }
         // Another command may have created it in the meantime.
-        Err(error) => reference::project_at(client, &path).await?.ok_or(error),
+        Err(error) => reference::project_at(client, &path).await?.map(known).ok_or(error),
     }
 }
 

@@ -8,8 +8,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use forge_run::agents::{Agents, ForegroundError, LaunchContext, Profiles, plan_foreground};
-use forge_types::{Executor, ProfileId};
-use serde_json::Value;
 
 use super::agent::Choice;
 use crate::exit::Misused;
@@ -25,7 +23,8 @@ pub async fn run(choice: &Choice, prompt: &str, yes: bool) -> Result<ExitCode> {
     };
     let agents = Agents::of(&root);
     let profiles = stored_profiles(&home)?;
-    let profile = choice.find_in(&profiles.with(&agents).to_json(), default_profile(&home))?;
+    let known = serde_json::from_value(profiles.with(&agents).to_json())?;
+    let profile = choice.find_in(&known, forge_core::read_settings(&home).executor_profile)?;
     let (profile, options) = profiles.find(&profile, &agents).map_err(|error| NotFound(error.to_string()))?;
     let exe = std::env::current_exe().context("cannot find this program's own path")?;
     let path_env = std::env::var_os("PATH").unwrap_or_default();
@@ -37,14 +36,6 @@ pub async fn run(choice: &Choice, prompt: &str, yes: bool) -> Result<ExitCode> {
     })?;
     let code = foreground.attend(&here).await.with_context(|| format!("cannot run {}", profile.executor))?;
     Ok(ExitCode::from(code))
-}
-
-/// The agent from the settings; without any, the most common one.
-fn default_profile(home: &Path) -> ProfileId {
-    let text = std::fs::read_to_string(home.join("config.json")).unwrap_or_default();
-    let config: Value = serde_json::from_str(&text).unwrap_or_default();
-    serde_json::from_value(config["executor_profile"].clone())
-        .unwrap_or_else(|_| ProfileId::new(Executor::ClaudeCode))
 }
 
 fn stored_profiles(home: &Path) -> Result<Profiles> {

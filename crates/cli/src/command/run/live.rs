@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Result;
-use forge_types::{Attempt, RunReason, RunStatus};
+use forge_types::{Attempt, AttemptId, Project, RunReason, RunStatus};
 use serde_json::{Map, Value, json};
 
 use super::summary::{Landing, Summary};
@@ -15,7 +15,7 @@ use crate::client::Client;
 use crate::exit::Exit;
 use crate::json;
 use crate::process::Process;
-use crate::reference::{Project, short};
+use crate::reference::{self, short};
 use crate::transcript::{Ink, Line};
 use crate::watch::{Consent, Screen, Watch, Watched};
 
@@ -24,6 +24,8 @@ pub struct Begun {
     pub attempt: Attempt,
     /// Whose it is.
     pub project: Project,
+    /// The branch that got an empty first commit, if the project is new and its repository was empty.
+    pub first_commit: Option<String>,
     /// The first of its runs to show.
     pub run: Process,
     /// What the user may not have expected.
@@ -54,25 +56,21 @@ impl Begun {
         }
     }
 
-    fn id(&self) -> String {
-        self.attempt.id.to_string()
-    }
-
     async fn watch(self, client: &Client, manner: &Manner, landing: Landing) -> Result<ExitCode> {
-        let id = self.id();
+        let id = self.attempt.id;
         let mut screen = if manner.json { Screen::Json } else { Screen::text() };
         screen.object(&Value::Object(self.object([("type", "attempt".into())])))?;
         self.greet(&mut screen)?;
         let mut farewell = vec![Line::new(Ink::Yellow, "leaving").and(Ink::Plain, "; the agent continues")];
         farewell.extend(self.ways_back());
         let consent = Consent::of(manner.yes, manner.json);
-        let watch = Watch::new(client, &id, &mut screen, consent)?;
+        let watch = Watch::new(client, id, &mut screen, consent)?;
         let mut watch = watch.with_farewell(farewell).with_status(&self.attempt, self.since);
-        let Some(last) = show_all(client, &id, self.run.clone(), &mut watch).await? else {
+        let Some(last) = show_all(client, id, self.run.clone(), &mut watch).await? else {
             return Ok(Exit::Stopped.into());
         };
         drop(watch);
-        let summary = Summary::gather(client, &id, &last, self.since.elapsed(), landing).await?;
+        let summary = Summary::gather(client, id, &last, self.since.elapsed(), landing).await?;
         screen.object(&summary.object())?;
         screen.part(&summary.lines())?;
         Ok(match last.status {
@@ -92,7 +90,7 @@ impl Begun {
         }
         let mut screen = Screen::text();
         self.greet(&mut screen)?;
-        let mut lines = vec![row("attempt", &self.id()), row("board", &url)];
+        let mut lines = vec![row("attempt", &self.attempt.id.to_string()), row("board", &url)];
         lines.extend(self.ways_back());
         screen.lines(&lines)?;
         Ok(ExitCode::SUCCESS)
@@ -103,7 +101,7 @@ impl Begun {
         let known = [
             ("attempt", json::complete(&self.attempt)),
             ("project", json!(self.project.name)),
-            ("first_commit", json!(self.project.first_commit)),
+            ("first_commit", json!(self.first_commit)),
         ];
         known.into_iter().chain(more).map(|(key, value)| (key.to_owned(), value)).collect()
     }
@@ -121,8 +119,7 @@ impl Begun {
 
     /// How to view, continue and stop it.
     fn ways_back(&self) -> Vec<Line> {
-        let id = self.id();
-        let id = short(&id);
+        let id = short(self.attempt.id);
         let ways = [
             ("view", format!("forge view {id}")),
             ("continue", format!("forge resume {id} \"…\"")),
@@ -133,8 +130,7 @@ impl Begun {
 
     /// The attempt's place on the board.
     fn page(&self, client: &Client) -> String {
-        let Attempt { id, task_id, project_id, .. } = &self.attempt;
-        format!("{}/projects/{project_id}/tasks/{task_id}/attempts/{id}?view=diffs", client.base())
+        format!("{}?view=diffs", reference::page(client, &self.attempt))
     }
 }
 
@@ -146,7 +142,7 @@ fn row(name: &str, value: &str) -> Line {
 /// `None` when the person left.
 async fn show_all(
     client: &Client,
-    attempt: &str,
+    attempt: AttemptId,
     first: Process,
     watch: &mut Watch<'_>,
 ) -> Result<Option<Process>> {

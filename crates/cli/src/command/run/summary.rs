@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use forge_types::wire::TaskAttemptDetail;
 use forge_types::{
-    AgentSource, AgentState, Attempt, AutoPr, Executor, FoundAgent, MicroUsd, Millis, RunStatus, UsageReport,
+    AgentSource, AgentState, Attempt, AttemptId, AutoPr, Executor, FoundAgent, MicroUsd, Millis, RunStatus,
+    UsageReport,
 };
 use serde_json::{Value, json};
 
@@ -81,7 +82,7 @@ impl Summary {
     /// Asks the server for what is known now; what is unknown is left out.
     pub async fn gather(
         client: &Client,
-        attempt: &str,
+        attempt: AttemptId,
         run: &Process,
         took: Duration,
         landing: Landing,
@@ -147,8 +148,7 @@ impl Summary {
 
     /// How to set the agent up, try again, or let another one try.
     fn setup_steps(&self, setup: &Setup) -> Vec<(&'static str, String)> {
-        let task = self.attempt.task_id.to_string();
-        let task = short(&task);
+        let task = short(self.attempt.task_id);
         let mut steps = Vec::new();
         if let Some((name, command)) = &setup.step {
             let key = setup.key.map(|key| format!("   (or set {key})")).unwrap_or_default();
@@ -163,8 +163,7 @@ impl Summary {
 
     fn next_steps(&self) -> Vec<Line> {
         let Attempt { branch, target_branch: target, worktree_path, .. } = &self.attempt;
-        let id = self.attempt.id.to_string();
-        let id = short(&id);
+        let id = short(self.attempt.id);
         let row = |name: &str, value: &str| {
             Line::new(Ink::Dim, &format!("  {name:9}")).and(Ink::Plain, value).whole()
         };

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use forge_legacy::genie;
 use forge_os::file;
-use forge_types::{ImportReport, ProfileId};
+use forge_types::{Attempt, AttemptId, AttemptStatus, ImportReport, ProfileId};
 use futures_util::{StreamExt, TryStreamExt};
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::lock::Lock;
@@ -40,18 +39,6 @@ pub struct Flags {
     write: bool,
 }
 
-/// What the store needs of an attempt.
-#[derive(Deserialize)]
-struct Attempt {
-    id: String,
-    task_id: String,
-    project_id: String,
-    status: String,
-    created_at: String,
-    updated_at: String,
-    executor_profile_id: ProfileId,
-}
-
 pub async fn run(flags: &Flags) -> Result<()> {
     let client = Client::find()?;
     let path = match &flags.path {
@@ -61,13 +48,13 @@ pub async fn run(flags: &Flags) -> Result<()> {
     let project = reference::project_at(&client, &path).await?.ok_or_else(|| {
         NotFound(format!("{} does not belong to a project; `forge project list` shows them", path.display()))
     })?;
-    let attempts: Vec<Attempt> = client.get("/api/task-attempts").await?;
-    let of_project = attempts.into_iter().filter(|attempt| attempt.project_id == project.id);
-    let known = known_to_genie(&client, &project.git_repo_path).await;
+    let attempts = reference::attempts(&client).await?.into_iter().map(|row| row.attempt);
+    let of_project = attempts.filter(|attempt| attempt.project_id == project.id);
+    let top = PathBuf::from(project.git_repo_path);
+    let known = known_to_genie(&client, &top).await;
     let entries = futures_util::stream::iter(of_project.map(|attempt| entry(&client, attempt, &known)));
     let entries: Map<String, Value> = entries.buffered(AT_ONCE).try_collect().await?;
     if flags.write {
-        let top = project.git_repo_path;
         if !top.join(".genie").is_dir() {
             let text =
                 format!("--write: {} has no .genie folder; use --output to write elsewhere", top.display());
@@ -86,7 +73,7 @@ pub async fn run(flags: &Flags) -> Result<()> {
 }
 
 /// What the stores of the repository say about attempts that came from there, or are known there.
-async fn known_to_genie(client: &Client, top: &Path) -> HashMap<String, Map<String, Value>> {
+async fn known_to_genie(client: &Client, top: &Path) -> HashMap<AttemptId, Map<String, Value>> {
     let stores = genie::stores(top);
     if stores.is_empty() {
         return HashMap::new();
@@ -105,7 +92,7 @@ async fn known_to_genie(client: &Client, top: &Path) -> HashMap<String, Map<Stri
         let mut fields: Map<String, Value> =
             session.rest.into_iter().filter(|(key, _)| ITS_OWN.contains(&key.as_str())).collect();
         fields.extend(session.agent.map(|agent| ("agent".to_owned(), json!(agent))));
-        Some((link.attempt_id.to_string(), fields))
+        Some((link.attempt_id, fields))
     });
     known.collect()
 }
@@ -113,34 +100,27 @@ async fn known_to_genie(client: &Client, top: &Path) -> HashMap<String, Map<Stri
 async fn entry(
     client: &Client,
     attempt: Attempt,
-    known: &HashMap<String, Map<String, Value>>,
+    known: &HashMap<AttemptId, Map<String, Value>>,
 ) -> Result<(String, Value)> {
-    let runs = Process::list(client, &attempt.id).await?;
+    let runs = Process::list(client, attempt.id).await?;
     let last = runs.iter().rev().find_map(|run| run.executor_action.prompt());
     let prompt: String = last.unwrap_or_default().chars().take(PROMPT_CHARS).collect();
     let ProfileId { executor, variant, model } = &attempt.executor_profile_id;
     let agent = variant.clone().unwrap_or_else(|| executor.to_string()).to_lowercase().replace('_', "-");
-    let status = if attempt.status == "pending" { "running" } else { attempt.status.as_str() };
-    let url = format!(
-        "{}/projects/{}/tasks/{}/attempts/{}?view=diffs",
-        client.base(),
-        attempt.project_id,
-        attempt.task_id,
-        attempt.id
-    );
+    let status =
+        if attempt.status == AttemptStatus::Pending { AttemptStatus::Running } else { attempt.status };
+    let url = format!("{}?view=diffs", reference::page(client, &attempt));
     let mut entry = json!({
         "agent": agent, "taskId": attempt.task_id, "projectId": attempt.project_id, "preset": agent, "mode": agent,
         "executor": executor, "executorVariant": variant.as_deref().unwrap_or("DEFAULT"), "status": status,
         "created": attempt.created_at, "lastUsed": attempt.updated_at, "lastPrompt": prompt, "forgeUrl": url,
         "background": true,
     });
-    if let Some(model) = model {
-        entry["model"] = json!(model);
+    if let Value::Object(entry) = &mut entry {
+        entry.extend(model.as_ref().map(|model| ("model".to_owned(), json!(model))));
+        entry.extend(known.get(&attempt.id).cloned().unwrap_or_default());
     }
-    if let (Value::Object(entry), Some(fields)) = (&mut entry, known.get(&attempt.id)) {
-        entry.extend(fields.clone());
-    }
-    Ok((attempt.id, entry))
+    Ok((attempt.id.to_string(), entry))
 }
 
 /// Adds missing fields to the store as Genie itself does: under its lock, completely or not at all.

@@ -65,8 +65,8 @@ fn is_stale(path: &Path, host: &str) -> bool {
     }
     let text = forge_os::file::read(path.parent().unwrap_or(path), path, MAX_BYTES).unwrap_or_default();
     let holder: Value = serde_json::from_slice(&text).unwrap_or_default();
-    let here = holder["host"].as_str().is_none_or(|name| name == host);
-    let pid = holder["pid"].as_i64().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+    let here = holder.get("host").and_then(Value::as_str).is_none_or(|name| name == host);
+    let pid = holder.get("pid").and_then(|pid| Pid::from_raw(i32::try_from(pid.as_i64()?).ok()?));
     here && pid.is_none_or(|pid| test_kill_process(pid).is_err())
 }
 

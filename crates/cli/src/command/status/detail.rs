@@ -2,22 +2,22 @@
 
 use anyhow::Result;
 use forge_types::wire::TaskAttemptDetail;
-use forge_types::{BranchStatus, Budget, ConflictOp, Merge, Millis, PrStatus, RunReason, RunStatus};
+use forge_types::{Attempt, BranchStatus, Budget, ConflictOp, Merge, Millis, PrStatus, RunReason, RunStatus};
 use serde_json::json;
 
 use crate::client::Client;
-use crate::command::approve::{self, Question};
+use crate::command::approve;
 use crate::command::list::ink;
 use crate::figures;
 use crate::json;
 use crate::process::Process;
-use crate::reference::{Attempt, Meant, short};
+use crate::reference::{self, Meant, short};
 use crate::tally::Tokens;
 use crate::terminal::{self, say, say_fact};
 use crate::transcript::{Ink, Line};
 
 pub async fn print(client: &Client, Meant { attempt, project }: &Meant, json: bool) -> Result<()> {
-    let id = &attempt.id;
+    let id = attempt.id;
     let path = format!("/api/task-attempts/{id}");
     let (detail, runs, questions) = tokio::try_join!(
         client.get::<TaskAttemptDetail>(&path),
@@ -27,16 +27,16 @@ pub async fn print(client: &Client, Meant { attempt, project }: &Meant, json: bo
     let branch = client.get::<BranchStatus>(&format!("{path}/branch-status")).await;
     if json {
         terminal::print_json(&json!({
-            "attempt": json::complete(&detail), "branch_status": branch.ok().as_ref().map(json::complete), "url": attempt.page(client),
+            "attempt": json::complete(&detail), "branch_status": branch.ok().as_ref().map(json::complete), "url": reference::page(client, attempt),
             "project": project.name,
-            "approvals": questions.iter().map(Question::object).collect::<Vec<_>>(),
+            "approvals": questions.iter().map(approve::object).collect::<Vec<_>>(),
         }));
         return Ok(());
     }
     let TaskAttemptDetail { attempt: known, task, .. } = &detail;
-    say(&Line::new(Ink::Bold, attempt.short()).and(Ink::Plain, " ").and(Ink::Plain, &task.title).whole());
+    say(&Line::new(Ink::Bold, &short(id)).and(Ink::Plain, " ").and(Ink::Plain, &task.title).whole());
     say_fact("project", &project.name);
-    say_fact("task", &format!("{} {}", short(&attempt.task_id), task.status));
+    say_fact("task", &format!("{} {}", short(attempt.task_id), task.status));
     say_fact("agent", &attempt.executor_profile_id.to_string());
     print_run(attempt, &runs);
     let target = &attempt.target_branch;
@@ -53,14 +53,15 @@ pub async fn print(client: &Client, Meant { attempt, project }: &Meant, json: bo
     if let Some(Budget(limit)) = known.max_cost_usd {
         say_fact("limit", &figures::money(limit.usd()));
     }
-    say_fact("board", &attempt.page(client));
+    say_fact("board", &reference::page(client, attempt));
     approve::print_questions(&questions);
     Ok(())
 }
 
 fn print_run(attempt: &Attempt, runs: &[Process]) {
     let newest = runs.iter().rev().find(|run| run.run_reason != RunReason::DevServer);
-    let line = Line::new(Ink::Dim, &format!("{:<10}", "status")).and(ink(&attempt.status), &attempt.status);
+    let status = json::word(&attempt.status);
+    let line = Line::new(Ink::Dim, &format!("{:<10}", "status")).and(ink(&status), &status);
     let Some(run) = newest else { return say(&line) };
     let doing = if run.is_agent() { String::new() } else { format!("{} ", run.name()) };
 
@@ -96,7 +97,7 @@ fn print_branch(attempt: &Attempt, status: &BranchStatus) {
         say(&Line::new(Ink::Red, &format!("{:<10}a {operation} stopped: {files}", "conflict")).whole());
         say_fact(
             "",
-            &format!("forge rebase {} --resolve hands it to the agent, --abort undoes it", attempt.short()),
+            &format!("forge rebase {} --resolve hands it to the agent, --abort undoes it", short(attempt.id)),
         );
     }
     for merge in &status.merges {
@@ -117,7 +118,7 @@ fn print_branch(attempt: &Attempt, status: &BranchStatus) {
     }
 }
 
-fn print_worktree(attempt: &forge_types::Attempt) {
+fn print_worktree(attempt: &Attempt) {
     let path = attempt.worktree_path.as_deref().unwrap_or("-");
     let note = match (attempt.worktree_deleted, attempt.use_worktree) {
         (true, _) => " (retired; `forge restore` restores it)",

@@ -59,7 +59,7 @@ async fn put(client: &Client, one: &One, body: &Value) -> Result<()> {
         return Ok(());
     }
     let status = changed.status.as_str();
-    let line = Line::new(Ink::Bold, short(&task.id)).and(Ink::Plain, " ").and(ink(status), status);
+    let line = Line::new(Ink::Bold, &short(task.id)).and(Ink::Plain, " ").and(ink(status), status);
     let line = line.and(Ink::Plain, " ").and(Ink::Plain, &changed.title);
     say(&line.and(Ink::Dim, &format!(" of {}", project.name)));
     Ok(())

@@ -7,13 +7,13 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 use forge_types::wire::{ChangedFile, DiffEntry, PatchOp};
+use forge_types::{Attempt, AttemptId};
 use serde_json::json;
 
 use super::reader::Life;
 use crate::client::Client;
 use crate::command::diff::{self, Figures};
 use crate::process::Process;
-use crate::reference::Attempt;
 use crate::terminal;
 use crate::watch::{Feed, Step};
 
@@ -22,7 +22,7 @@ pub async fn follow(client: &Client, attempt: &Attempt, json: bool) -> Result<Op
     let mut printed = Printed { json, files: HashMap::new() };
     let path = format!("/api/task-attempts/{}/diff?stats_only=true", attempt.id);
     let mut feed = Feed::without_pages(client, path);
-    let mut ended = std::pin::pin!(end_of(client, &attempt.id));
+    let mut ended = std::pin::pin!(end_of(client, attempt.id));
     loop {
         tokio::select! {
             step = feed.next() => match step? {
@@ -34,7 +34,7 @@ pub async fn follow(client: &Client, attempt: &Attempt, json: bool) -> Result<Op
             },
             last = &mut ended => {
                 let last = last?;
-                for file in diff::figures(client, &attempt.id).await?.files {
+                for file in diff::figures(client, attempt.id).await?.files {
                     printed.put(file.into())?;
                 }
                 return Ok(last);
@@ -43,7 +43,7 @@ pub async fn follow(client: &Client, attempt: &Attempt, json: bool) -> Result<Op
     }
 }
 
-async fn end_of(client: &Client, attempt: &str) -> Result<Option<Process>> {
+async fn end_of(client: &Client, attempt: AttemptId) -> Result<Option<Process>> {
     let mut life = Life::of(client, attempt);
     loop {
         let runs = Process::list(client, attempt).await?;

@@ -10,7 +10,7 @@ use anyhow::Result;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
 use forge_types::wire::{DraftResponse, PatchOp, RawLogEntry};
-use forge_types::{RunReason, RunStatus};
+use forge_types::{AttemptId, RunReason, RunStatus};
 use serde_json::json;
 
 use crate::client::Client;
@@ -42,13 +42,13 @@ pub enum Reading {
 
 pub struct Reader<'a> {
     client: &'a Client,
-    attempt: &'a str,
+    attempt: AttemptId,
     form: Form,
     reading: Reading,
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(client: &'a Client, attempt: &'a str, form: Form, reading: Reading) -> Self {
+    pub fn new(client: &'a Client, attempt: AttemptId, form: Form, reading: Reading) -> Self {
         Self { client, attempt, form, reading }
     }
 
@@ -174,13 +174,13 @@ fn write_raw(log: &mut Log, chunk: &RawLogEntry) -> Result<()> {
 /// Whether an attempt continues, and when that changes.
 pub struct Life<'a> {
     client: &'a Client,
-    attempt: &'a str,
+    attempt: AttemptId,
     news: Feed,
     idle_since: Option<Instant>,
 }
 
 impl<'a> Life<'a> {
-    pub fn of(client: &'a Client, attempt: &'a str) -> Self {
+    pub fn of(client: &'a Client, attempt: AttemptId) -> Self {
         let news = Feed::new(client, format!("/api/execution-processes/stream?task_attempt_id={attempt}"));
         Self { client, attempt, news, idle_since: None }
     }
