@@ -1030,7 +1030,7 @@ export interface ImportReport {
 
 /** Asks the server to read another system's data. */
 export interface ImportRequest {
-  kind: string;
+  kind: "vibe-kanban" | "automagik-forge" | "genie";
   dry_run?: boolean;
   path?: string | null;
   project?: string | null;
@@ -2136,8 +2136,8 @@ export interface UpdateTaskTemplate {
 
 /** The parts of a form; one of them holds the picture. */
 export interface Upload {
-  file?: unknown;
-  image?: unknown;
+  file?: string;
+  image?: string;
 }
 
 /** The use of a group of runs and workers; only what it is grouped by is named. */
@@ -2319,11 +2319,11 @@ export interface Routes {
   "POST /api/beads": { body: CreateBead; answer: Bead };
   "GET /api/beads/{bead_id}": { path: { bead_id: string }; query?: { project_id?: Uuid; workspace?: string }; answer: Bead };
   "PUT /api/beads/{bead_id}": { path: { bead_id: string }; body: UpdateBead; answer: Bead };
-  "POST /api/beads/{bead_id}/claim": { path: { bead_id: string }; body?: ClaimBead; answer: Bead };
+  "POST /api/beads/{bead_id}/claim": { path: { bead_id: string }; body?: ClaimBead | null; answer: Bead };
   "POST /api/beads/{bead_id}/close": { path: { bead_id: string }; body: CloseBead; answer: Bead };
   "POST /api/beads/{bead_id}/comment": { path: { bead_id: string }; body: CommentBead; answer: Bead };
   "POST /api/beads/{bead_id}/dep": { path: { bead_id: string }; body: LinkBead; answer: BeadLink };
-  "POST /api/beads/{bead_id}/release": { path: { bead_id: string }; body?: ReleaseBead; answer: Bead };
+  "POST /api/beads/{bead_id}/release": { path: { bead_id: string }; body?: ReleaseBead | null; answer: Bead };
   "POST /api/beads/{bead_id}/undep": { path: { bead_id: string }; body: LinkBead; answer: BeadUnlink };
   "GET /api/config": { answer: Config };
   "PUT /api/config": { body: SettingsChange; answer: Config };
@@ -2376,7 +2376,7 @@ export interface Routes {
   "GET /api/info": { query?: { project_id?: Uuid }; answer: SystemInfo };
   "GET /api/launchers": { answer: LauncherFile[] };
   "GET /api/mcp-config": { query: { executor: string }; answer: McpAnswer };
-  "POST /api/mcp-config": { query: { executor: string }; body: Record<string, unknown>; answer: string };
+  "POST /api/mcp-config": { query: { executor: string }; body: Record<string, Record<string, unknown>>; answer: string };
   "GET /api/openapi.json": { answer: Record<string, unknown> };
   "GET /api/profiles": { query?: { project_id?: Uuid }; answer: ProfilesFile };
   "PUT /api/profiles": { body: string; answer: string };
@@ -2390,7 +2390,7 @@ export interface Routes {
   "GET /api/projects/{project_id}/conflicts": { path: { project_id: Uuid }; answer: ConflictReport };
   "GET /api/projects/{project_id}/dispatch": { path: { project_id: Uuid }; answer: DispatchRule };
   "PUT /api/projects/{project_id}/dispatch": { path: { project_id: Uuid }; body: DispatchChange; answer: DispatchRule };
-  "POST /api/projects/{project_id}/open-editor": { path: { project_id: Uuid }; body?: OpenEditor; answer: EditorUrl };
+  "POST /api/projects/{project_id}/open-editor": { path: { project_id: Uuid }; body?: OpenEditor | null; answer: EditorUrl };
   "GET /api/projects/{project_id}/search": { path: { project_id: Uuid }; query: { q: string; mode?: string }; answer: SearchResult[] };
   "GET /api/projects/{project_id}/tasks": { path: { project_id: Uuid }; query?: { limit?: number; offset?: number }; answer: TaskWithLatestAttempt[] };
   "POST /api/projects/{project_id}/tasks": { path: { project_id: Uuid }; body: CreateTaskHere; answer: Task };
@@ -2429,12 +2429,12 @@ export interface Routes {
   "POST /api/task-attempts/{attempt_id}/draft/queue": { path: { attempt_id: Uuid }; query: { type: "follow_up" | "retry" }; body: QueueDraft; answer: DraftResponse };
   "GET /api/task-attempts/{attempt_id}/file": { path: { attempt_id: Uuid }; query: { path: string; side?: "old" | "new" }; answer: Blob };
   "POST /api/task-attempts/{attempt_id}/follow-up": { path: { attempt_id: Uuid }; body: FollowUp; answer: ExecutionProcess };
-  "POST /api/task-attempts/{attempt_id}/merge": { path: { attempt_id: Uuid }; body?: MergeAttempt; answer: null };
-  "POST /api/task-attempts/{attempt_id}/open-editor": { path: { attempt_id: Uuid }; body?: OpenEditor; answer: EditorUrl };
+  "POST /api/task-attempts/{attempt_id}/merge": { path: { attempt_id: Uuid }; body?: MergeAttempt | null; answer: null };
+  "POST /api/task-attempts/{attempt_id}/open-editor": { path: { attempt_id: Uuid }; body?: OpenEditor | null; answer: EditorUrl };
   "POST /api/task-attempts/{attempt_id}/pr": { path: { attempt_id: Uuid }; body: CreatePullRequest; answer: string };
-  "POST /api/task-attempts/{attempt_id}/pr/attach": { path: { attempt_id: Uuid }; body?: AttachPullRequest; answer: AttachedPullRequest };
+  "POST /api/task-attempts/{attempt_id}/pr/attach": { path: { attempt_id: Uuid }; body?: AttachPullRequest | null; answer: AttachedPullRequest };
   "POST /api/task-attempts/{attempt_id}/push": { path: { attempt_id: Uuid }; body?: unknown; answer: null };
-  "POST /api/task-attempts/{attempt_id}/rebase": { path: { attempt_id: Uuid }; body?: RebaseAttempt; answer: null };
+  "POST /api/task-attempts/{attempt_id}/rebase": { path: { attempt_id: Uuid }; body?: RebaseAttempt | null; answer: null };
   "POST /api/task-attempts/{attempt_id}/replace-process": { path: { attempt_id: Uuid }; body: ReplaceProcess; answer: ReplaceProcessResult };
   "POST /api/task-attempts/{attempt_id}/run-agent-setup": { path: { attempt_id: Uuid }; body: SetUpAgent; answer: Record<string, unknown> };
   "POST /api/task-attempts/{attempt_id}/start-dev-server": { path: { attempt_id: Uuid }; body?: unknown; answer: null };
@@ -2464,15 +2464,15 @@ export interface Routes {
   "POST /api/workers/{worker_id}/adopt": { path: { worker_id: string }; body?: unknown; answer: Worker };
   "POST /api/workers/{worker_id}/interrupt": { path: { worker_id: string }; body?: unknown; answer: null };
   "POST /api/workers/{worker_id}/kill": { path: { worker_id: string }; body?: unknown; answer: Worker };
-  "POST /api/workers/{worker_id}/pause": { path: { worker_id: string }; body?: PauseWorker; answer: Worker };
+  "POST /api/workers/{worker_id}/pause": { path: { worker_id: string }; body?: PauseWorker | null; answer: Worker };
   "GET /api/workers/{worker_id}/peek": { path: { worker_id: string }; query?: { lines?: number }; answer: WorkerPane };
   "POST /api/workers/{worker_id}/reassign": { path: { worker_id: string }; body: ReassignWorker; answer: Worker };
   "POST /api/workers/{worker_id}/restart": { path: { worker_id: string }; body?: unknown; answer: Worker };
   "POST /api/workers/{worker_id}/resume": { path: { worker_id: string }; body?: unknown; answer: Worker };
   "POST /api/workers/{worker_id}/send": { path: { worker_id: string }; body: SendToWorker; answer: null };
-  "POST /api/workers/{worker_id}/stop": { path: { worker_id: string }; body?: StopWorker; answer: Worker };
+  "POST /api/workers/{worker_id}/stop": { path: { worker_id: string }; body?: StopWorker | null; answer: Worker };
   "GET /api/worktrees": { answer: WorktreeReport };
-  "POST /api/worktrees/gc": { body?: GarbageRequest; answer: GarbageReport };
+  "POST /api/worktrees/gc": { body?: GarbageRequest | null; answer: GarbageReport };
   "POST /api/worktrees/{attempt_id}/adopt": { path: { attempt_id: Uuid }; body?: unknown; answer: AdoptedWorktree };
   "POST /api/worktrees/{attempt_id}/release": { path: { attempt_id: Uuid }; body?: unknown; answer: ReleasedWorktree };
   "POST /api/worktrees/{attempt_id}/restore": { path: { attempt_id: Uuid }; body?: unknown; answer: RestoredWorktree };

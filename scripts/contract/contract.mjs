@@ -27,7 +27,7 @@ function describeRoute(operation) {
       required: given.filter((parameter) => parameter.required).map((parameter) => parameter.name),
     };
   }
-  const [status, response] = Object.entries(operation.responses).find(([status]) => /^[12]/.test(status));
+  const [status, response] = Object.entries(operation.responses).find(([status]) => /^[123]/.test(status));
   const frame = response["x-frame"];
   const answer = frame ? { media: "frames", schema: frame } : medium(response.content);
   const body = operation.requestBody && {

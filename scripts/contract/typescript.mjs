@@ -102,8 +102,9 @@ function bodyType(content) {
 }
 
 function answerType(responses) {
-  const [, response] = Object.entries(responses).find(([status]) => status.startsWith("2"));
-  const [media, { schema }] = Object.entries(response.content)[0];
+  const [, response] = Object.entries(responses).find(([status]) => /^[23]/.test(status));
+  // A redirect has no content, and a browser shows where it leads.
+  const [media, { schema }] = Object.entries(response.content ?? { "text/html": {} })[0];
   if (media !== "application/json") return media.startsWith("text/") ? "string" : "Blob";
   return type(data(schema));
 }

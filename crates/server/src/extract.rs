@@ -21,7 +21,8 @@ use crate::envelope::Fault;
 
 pub(crate) const BODY_LIMIT: usize = 2 << 20;
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-const PAGE_MAX: u32 = 10_000;
+/// The most that one list returns.
+pub(crate) const PAGE_MAX: u32 = 10_000;
 
 /// An id that can be part of a path, and its name there.
 pub(crate) trait PathId: FromStr {
@@ -216,11 +217,19 @@ pub(crate) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
     if let Err(error) = serde_json::from_slice::<IgnoredAny>(body) {
         return Err(Fault::bad_request(format!("the body is not JSON: {error}")).code(ErrorCode::BodyNotJson));
     }
+    // A list could pass for an object in which every field is absent.
+    if body.trim_ascii_start().starts_with(b"[") {
+        let fault = Fault::new(StatusCode::UNPROCESSABLE_ENTITY, "the body is not a JSON object");
+        return Err(fault.hint("send an object such as {}"));
+    }
     let mut source = serde_json::Deserializer::from_slice(body);
     let error = match serde_path_to_error::deserialize(&mut source) {
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
+    if let Some(value) = make_whole(body).and_then(|whole| serde_json::from_value(whole).ok()) {
+        return Ok(value);
+    }
     let path = error.path().to_string();
     let message = error.into_inner().to_string();
     // The JSON is sound, so its author knows a field by its name and not by its column.
@@ -237,13 +246,22 @@ pub(crate) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
     })
 }
 
-/// Like [`decode`], for a body that must be an object: a list could pass for one in which every field is absent.
-pub(crate) fn decode_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
-    if !body.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(body).is_ok() {
-        let fault = Fault::new(StatusCode::UNPROCESSABLE_ENTITY, "the body is not a JSON object");
-        return Err(fault.hint("send an object such as {}"));
+/// The body with whole numbers written as such, if it has one with a fraction of 0: to JSON Schema, and to some languages,
+/// 5.0 is as whole as 5.
+fn make_whole(body: &[u8]) -> Option<Value> {
+    fn change(value: &mut Value) -> bool {
+        match value {
+            Value::Number(number) if number.is_f64() => {
+                let whole = number.as_f64().filter(|one| one.fract() == 0.0 && one.abs() < 2f64.powi(63));
+                whole.map(|whole| *value = (whole as i64).into()).is_some()
+            }
+            Value::Array(items) => items.iter_mut().fold(false, |changed, one| change(one) | changed),
+            Value::Object(fields) => fields.values_mut().fold(false, |changed, one| change(one) | changed),
+            _ => false,
+        }
     }
-    decode(body)
+    let mut value = serde_json::from_slice(body).ok()?;
+    change(&mut value).then_some(value)
 }
 
 /// Like [`decode`], for JSON that is already parsed.

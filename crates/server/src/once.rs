@@ -18,7 +18,7 @@ use crate::extract::{BODY_LIMIT, read};
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
-const KEY_MAX_BYTES: usize = 255;
+pub(crate) const KEY_MAX_BYTES: usize = 255;
 
 /// The turn of a request under its key, for the engine call that it makes.
 pub(crate) struct Key(Option<Arc<Once>>);

@@ -4,33 +4,37 @@
 //! tests compare real responses with it.
 
 mod components;
+mod example;
 mod page;
 mod parameter;
 
+use std::collections::BTreeSet;
+
+use forge_types::ErrorCode;
 use serde_json::{Map, Value, json};
 
 use crate::table::{Body, Form, Route, RouteKind, routes};
 use components::{Components, Named, Side};
 pub(crate) use page::render;
 
-/// The failures of a route, beside those of its parameters and its body.
-const ALWAYS: [&str; 5] = ["401", "403", "429", "500", "503"];
-const FAILURES: [(&str, &str); 12] = [
-    ("400", "a parameter or the JSON of the body is invalid; the message names it"),
-    ("401", "a token is required"),
-    ("403", "a foreign Host, Origin or Sec-Fetch-Site"),
-    ("404", "something that the request names does not exist"),
-    ("408", "the body did not arrive in time"),
-    ("409", "the current state does not allow it; the message says what to do"),
-    ("413", "the body, or the requested file, is too large"),
-    ("415", "the body has the wrong type"),
-    ("422", "a field is missing or not allowed; the message names it"),
+/// What a status means, whatever the code.
+const FAILURES: [(u16, &str); 13] = [
+    (400, "a parameter or the JSON of the body is invalid; the message names it"),
+    (401, "a token is required"),
+    (403, "a foreign Host, Origin or Sec-Fetch-Site"),
+    (404, "something that the request names does not exist"),
+    (408, "the body did not arrive in time"),
+    (409, "the current state does not allow it; the message says what to do"),
+    (413, "the body, or the requested file, is too large"),
+    (415, "the body has the wrong type"),
+    (422, "a field is missing or not allowed; the message names it"),
     (
-        "429",
+        429,
         "too many wrong tokens, cookies or login codes from this address; `Retry-After` says when to try again",
     ),
-    ("500", "the server failed"),
-    ("503", "something that the server needs is unavailable; try again"),
+    (500, "the server failed"),
+    (502, "another machine failed or did not answer"),
+    (503, "something that the server needs is unavailable; try again"),
 ];
 
 /// A route with the schemas of its body and of its answer.
@@ -58,22 +62,19 @@ pub(crate) fn document(version: &str) -> Value {
         let methods = paths.entry(path).or_insert_with(|| json!({}));
         methods[method] = describe(one, &named);
     }
-    let failures = FAILURES.iter().map(|(status, words)| {
-        let content = json!({"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}});
-        ((*status).to_owned(), json!({"description": words, "content": content}))
-    });
     json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Forge",
             "version": version,
             "description": "Runs coding agents in git worktrees. On a loopback address the user who runs the server needs no token.",
+            "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
         },
+        "servers": [{"url": "/", "description": "The server that this description comes from."}],
         "security": [{}, {"token": []}, {"session": []}],
         "paths": paths,
         "components": {
             "schemas": named.schemas,
-            "responses": failures.collect::<Map<_, _>>(),
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
                 "session": {"type": "apiKey", "in": "cookie", "name": "forge_session_8887",
@@ -91,10 +92,16 @@ fn describe(Described { route, body, answer }: Described, named: &Named) -> Valu
     if route.once {
         parameters.push(parameter::idempotency_key());
     }
+    let failures = route.failures();
+    let refused = failures.get(&route.status);
     let mut responses = Map::new();
-    responses.insert(route.status.to_string(), success(route, named.tidy(answer, Side::Answer)));
-    for status in failures(route) {
-        responses.insert(status.to_owned(), json!({"$ref": format!("#/components/responses/{status}")}));
+    responses
+        .insert(route.status.to_string(), success(route, named.tidy(answer, Side::Answer), refused, named));
+    for (status, words) in FAILURES {
+        if let Some(codes) = failures.get(&status) {
+            let content = json!({"application/json": {"schema": failure(codes)}});
+            responses.insert(status.to_string(), json!({"description": words, "content": content}));
+        }
     }
     let mut operation = json!({
         "operationId": operation_id(route),
@@ -104,7 +111,7 @@ fn describe(Described { route, body, answer }: Described, named: &Named) -> Valu
         "responses": responses,
     });
     if let (Some(body), Some(schema)) = (route.body, body) {
-        operation["requestBody"] = request_body(body, named.tidy(schema, Side::Request));
+        operation["requestBody"] = request_body(body, named.tidy(schema, Side::Request), named);
     }
     operation
 }
@@ -122,25 +129,43 @@ fn operation_id(route: &Route) -> String {
     format!("{}_{api}{}", route.method.to_ascii_lowercase(), words.join("_"))
 }
 
-fn success(route: &Route, data: Value) -> Value {
+/// The envelope of a failure, with the codes that it can have.
+fn failure(codes: &BTreeSet<ErrorCode>) -> Value {
+    json!({"allOf": [
+        {"$ref": "#/components/schemas/Failure"},
+        {"type": "object", "properties": {"error_code": {"enum": codes}}},
+    ]})
+}
+
+fn success(route: &Route, data: Value, refused: Option<&BTreeSet<ErrorCode>>, named: &Named) -> Value {
+    let example = example::of(&data, &named.schemas);
     if let Some(media) = route.media {
-        let schema = json!({"type": "string"});
-        return json!({"description": "the content", "content": {media: {"schema": schema}}});
+        let content = match route.kind {
+            RouteKind::Raw => json!({"schema": data}),
+            _ => json!({"schema": {"type": "string"}}),
+        };
+        return json!({"description": "the content", "content": {media: content}});
     }
     match route.kind {
         RouteKind::Json => {
-            let mut envelope = json!({"allOf": [
+            let mut schema = json!({"allOf": [
                 {"$ref": "#/components/schemas/Envelope"},
                 {"type": "object", "properties": {"data": data}},
             ]});
-            if route.bare {
-                envelope = json!({"anyOf": [envelope, data]});
+            let others = [route.bare.then_some(data), refused.map(failure)];
+            if others.iter().any(Option::is_some) {
+                let all: Vec<Value> = [Some(schema)].into_iter().chain(others).flatten().collect();
+                schema = json!({"anyOf": all});
             }
-            json!({"description": "the envelope", "content": {"application/json": {"schema": envelope}}})
+            let example = json!({"success": true, "data": example, "error_data": null, "message": null});
+            let content = json!({"application/json": {"schema": schema, "example": example}});
+            json!({"description": "the envelope", "content": content})
         }
         RouteKind::Raw => {
-            json!({"description": "bare JSON", "content": {"application/json": {"schema": data}}})
+            let content = json!({"application/json": {"schema": data, "example": example}});
+            json!({"description": "bare JSON", "content": content})
         }
+        RouteKind::Page if route.status == 303 => json!({"description": "a redirect to the board"}),
         RouteKind::Page => {
             json!({"description": "a page", "content": {"text/html": {"schema": {"type": "string"}}}})
         }
@@ -159,37 +184,17 @@ fn success(route: &Route, data: Value) -> Value {
     }
 }
 
-fn request_body(body: Body, schema: Value) -> Value {
+fn request_body(body: Body, mut schema: Value, named: &Named) -> Value {
     let (media, required) = match body.form {
         Form::Json => ("application/json", true),
         Form::Optional => ("application/json", false),
         Form::Multipart => ("multipart/form-data", true),
         Form::Text => ("text/plain", true),
     };
-    json!({"required": required, "content": {media: {"schema": schema}}})
-}
-
-fn failures(route: &Route) -> Vec<&'static str> {
-    let mut statuses = ALWAYS.to_vec();
-    if route.path.contains('{') {
-        statuses.extend(["400", "404"]);
+    let mut content = json!({"example": example::of(&schema, &named.schemas)});
+    if body.form == Form::Optional && schema != json!({}) {
+        schema = json!({"anyOf": [schema, {"type": "null"}]});
     }
-    if !route.query.is_empty() {
-        statuses.push("400");
-    }
-    if route.body.is_some() {
-        statuses.extend(["400", "404", "408", "413", "415", "422"]);
-    }
-    if route.kind == RouteKind::File && !route.query.is_empty() {
-        statuses.extend(["409", "413", "422"]);
-    }
-    if route.method != "GET" {
-        statuses.push("409");
-    }
-    if route.once {
-        statuses.extend(["400", "408", "413", "422"]);
-    }
-    statuses.sort_unstable();
-    statuses.dedup();
-    statuses
+    content["schema"] = schema;
+    json!({"required": required, "content": {media: content}})
 }

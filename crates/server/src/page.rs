@@ -20,6 +20,11 @@ use board::BUILT;
 const NONCE: &str = "__NONCE__";
 const LOCKED: &str = include_str!("../page/locked.html");
 const STYLE: &str = include_str!("../page/plain.css");
+/// Colours, sizes and distances are those of the board.
+const TOKENS: &str = include_str!("../../../web/src/styles/tokens.css");
+/// The board's fonts, by the beginning of their files.
+const FONTS: [(&str, &str); 2] =
+    [("Geist Variable", "assets/geist-latin"), ("Geist Mono Variable", "assets/geist-mono-latin")];
 
 pub(crate) async fn index() -> Response {
     answer::document(&BUILT)
@@ -28,7 +33,22 @@ pub(crate) async fn index() -> Response {
 /// The style of the pages that have no script.
 pub(crate) async fn style() -> Response {
     let about = [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")];
-    policy::plain((about, STYLE))
+    policy::plain((about, format!("{}{}{STYLE}", faces(), TOKENS.replace("@theme", ":root"))))
+}
+
+/// The fonts, in a build that has the board.
+fn faces() -> String {
+    let files = || BUILT.iter().flat_map(|board| board.files);
+    let found = FONTS.map(|(family, begin)| {
+        let file = files().find(|file| file.path.starts_with(begin));
+        file.map(|file| {
+            let path = file.path;
+            format!(
+                "@font-face {{ font-family: \"{family}\"; font-weight: 100 900; src: url(\"/{path}\"); }}\n"
+            )
+        })
+    });
+    found.into_iter().flatten().collect()
 }
 
 pub(crate) async fn manifest(headers: HeaderMap) -> Response {

@@ -3,6 +3,7 @@
 //! Invariant: the router, `/api/routes` and `/api/openapi.json` are all made from the rows, so they describe exactly what
 //! is served. Method, handler, body and response are in one row and cannot disagree.
 
+mod failure;
 mod rows;
 
 use axum::Router;
@@ -86,6 +87,8 @@ pub struct Route {
     pub(crate) status: u16,
     /// The media type of a file.
     pub(crate) media: Option<&'static str>,
+    /// How it can fail, beside what follows from the rest of the row.
+    fails: &'static [failure::List],
     handler: fn() -> MethodRouter<App>,
 }
 
@@ -93,7 +96,7 @@ macro_rules! table {
     ($($group:ident { $(
         #[doc = $summary:literal]
         $method:ident $path:literal $kind:ident $(($media:literal))? $($handler:ident)::+
-        $(($body:ty $(, $form:ident)?))? $([$query:literal])? $(-> $answer:ty)? $(= $status:literal)? $({ $mark:ident })?;
+        $(($body:ty $(, $form:ident)?))? $([$query:literal])? $(-> $answer:ty)? $(= $status:literal)? $(| $fails:ident)* $({ $mark:ident })?;
     )* })*) => {
         &[$($(Route {
             method: stringify!($method),
@@ -108,6 +111,7 @@ macro_rules! table {
             answer: table!(@answer $($answer)?),
             status: table!(@status $kind $($status)?),
             media: table!(@media $($media)?),
+            fails: &[$($fails),*],
             handler: || $method($($handler)::+),
         },)*)*]
     };

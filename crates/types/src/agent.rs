@@ -9,6 +9,8 @@ use crate::{AgentId, Attempt, Executor, Millis, ProjectId, Task, TaskId};
 
 /// The type of the chats that are started in the user's own checkout. A project may have many of them.
 pub const CHAT_AGENT: &str = "genie_chat";
+/// The longest type of an agent of a project.
+pub const AGENT_TYPE_MAX_CHARS: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ForgeAgent {
@@ -24,6 +26,7 @@ pub struct ForgeAgent {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CreateAgent {
     pub project_id: ProjectId,
+    #[schemars(length(max = AGENT_TYPE_MAX_CHARS), regex(pattern = crate::shape::NOT_BLANK))]
     pub agent_type: String,
 }
 

@@ -68,6 +68,7 @@ pub struct AlertSettingsChange {
     pub bell_interval_secs: Option<u64>,
     pub desktop: Option<bool>,
     #[serde(deserialize_with = "crate::request::present")]
+    #[schemars(regex(pattern = r"^(\*{8}|https?://.+)?$"))]
     pub webhook: SentSecret,
     pub command: Option<Vec<String>>,
     pub escalate_after_mins: Option<u64>,

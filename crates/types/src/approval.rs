@@ -75,6 +75,7 @@ impl ApprovalStatus {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "CreateApproval")]
 pub struct AskApproval {
+    #[schemars(regex(pattern = crate::shape::NOT_BLANK))]
     pub tool_name: String,
     pub tool_input: Value,
     /// The agent's conversation, or the id of its run.

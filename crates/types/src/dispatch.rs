@@ -159,6 +159,7 @@ pub struct DispatchChange {
     pub landing: Option<DispatchLanding>,
     pub close_on: Option<CloseOn>,
     #[serde(deserialize_with = "crate::request::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub max_workers: Option<Option<u32>>,
     #[serde(deserialize_with = "crate::request::present", skip_serializing_if = "Option::is_none")]
     pub executor_profile_id: Option<Option<ProfileId>>,

@@ -49,7 +49,12 @@ executors! {
 #[error("unknown executor '{0}'; allowed: {list}", list = Executor::ALL.iter().map(|e| e.as_str()).collect::<Vec<_>>().join(", "))]
 pub struct UnknownExecutor(pub String);
 
-crate::shape::inline_schema! { Executor => {"type": "string"} }
+crate::shape::inline_schema! { Executor => {"type": "string", "pattern": pattern("")} }
+
+/// What names an executor, and after it `rest`. It is no list of words, because other spellings are read as well.
+fn pattern(rest: &str) -> String {
+    format!("^({}){rest}$", Executor::ALL.iter().map(|one| one.as_str()).collect::<Vec<_>>().join("|"))
+}
 
 impl FromStr for Executor {
     type Err = UnknownExecutor;
@@ -131,7 +136,7 @@ struct ProfileShape {
 #[schemars(rename = "ProfileChoice", untagged)]
 #[expect(dead_code, reason = "only described")]
 enum ProfileChoice {
-    Short(String),
+    Short(#[schemars(extend("pattern" = pattern("(:.*)?")))] String),
     Whole(ProfileShape),
 }
 

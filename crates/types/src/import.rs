@@ -243,7 +243,8 @@ pub enum ImportMode {
 /// Asks the server to read another system's data.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ImportRequest {
-    /// Which system it is: `vibe-kanban`, `automagik-forge`, `genie`.
+    /// Which system it is.
+    #[schemars(regex(pattern = "^(vibe-kanban|automagik-forge|genie)$"))]
     pub kind: String,
     /// The file on the server's machine; without it the usual places are searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]

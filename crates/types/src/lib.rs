@@ -49,7 +49,9 @@ mod withheld;
 mod worker_status;
 
 pub use action::{Action, ActionKind, ScriptContext, ScriptLanguage};
-pub use agent::{AgentSource, AgentState, CHAT_AGENT, CreateAgent, ForgeAgent, FoundAgent, Neuron};
+pub use agent::{
+    AGENT_TYPE_MAX_CHARS, AgentSource, AgentState, CHAT_AGENT, CreateAgent, ForgeAgent, FoundAgent, Neuron,
+};
 pub use agent_option::{AgentOption, OptionKind};
 pub use alert_settings::{AlertSettings, AlertSettingsChange};
 pub use approval::{Answer, Approval, ApprovalStatus, AskApproval};
@@ -116,7 +118,7 @@ pub use settings::{
 pub use settings_change::{EditorType, SettingsChange};
 pub use slug::{branch_name, name_for};
 pub use tag::{CreateTag, CreateTemplate, Tag, Template, UpdateTag, UpdateTemplate};
-pub use task::{Task, TaskStatus, TaskSummary};
+pub use task::{LABEL_MAX_CHARS, LABELS_MAX, Task, TaskStatus, TaskSummary};
 pub use time::Millis;
 pub use usage::{
     CostSource, ModelPerformance, ModelUsage, MonthSpending, Usage, UsageGroup, UsageKey, UsageQuery,

@@ -18,7 +18,7 @@ pub struct MicroUsd(pub i64);
 
 crate::shape::inline_schema! {
     MicroUsd => {"type": "number"},
-    Budget => {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_USD},
+    Budget => {"type": "number", "minimum": 1e-6, "maximum": MAX_USD},
 }
 
 impl MicroUsd {

@@ -103,6 +103,7 @@ pub struct ForgeSettingsChange {
 pub struct OmniChange {
     pub enabled: Option<bool>,
     #[serde(deserialize_with = "present")]
+    #[schemars(regex(pattern = crate::shape::ADDRESS))]
     pub host: Option<Option<String>>,
     #[serde(deserialize_with = "present")]
     pub api_key: SentSecret,

@@ -6,6 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::shape::NOT_BLANK;
+use crate::task::Labels;
 use crate::{AttemptId, Budget, ImageId, ProfileId, ProjectId, RunId, TaskId, TaskStatus};
 
 /// Distinguishes an absent key (`None`) from an explicit null (`Some(None)`).
@@ -31,6 +33,7 @@ pub(crate) fn word<'de, T: serde::de::DeserializeOwned, D: Deserializer<'de>>(
 pub struct CreateProject {
     pub name: String,
     #[serde(alias = "repo_path")]
+    #[schemars(regex(pattern = NOT_BLANK))]
     pub git_repo_path: String,
     pub use_existing_repo: bool,
     pub setup_script: Option<String>,
@@ -65,6 +68,7 @@ impl CreateProject {
 pub struct UpdateProject {
     pub name: Option<String>,
     #[serde(alias = "repo_path")]
+    #[schemars(regex(pattern = NOT_BLANK))]
     pub git_repo_path: Option<String>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub setup_script: Option<Option<String>>,
@@ -98,6 +102,7 @@ pub struct CreateTask {
     pub description: Option<String>,
     pub parent_task_attempt: Option<AttemptId>,
     pub image_ids: Option<Vec<ImageId>>,
+    #[schemars(with = "Option<Labels>")]
     pub labels: Option<Vec<String>>,
 }
 
@@ -110,6 +115,7 @@ pub struct UpdateTask {
     pub parent_task_attempt: Option<AttemptId>,
     /// Replaces the whole set, like `labels`.
     pub image_ids: Option<Vec<ImageId>>,
+    #[schemars(with = "Option<Labels>")]
     pub labels: Option<Vec<String>>,
 }
 
@@ -241,6 +247,7 @@ pub struct FollowUpErrand {
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CreatePullRequest {
+    #[schemars(regex(pattern = NOT_BLANK))]
     pub title: String,
     #[serde(alias = "description")]
     pub body: Option<String>,
@@ -256,6 +263,7 @@ pub struct AttachPullRequest {
 /// Make a task of an issue, named by its number or by its address.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TaskFromIssue {
+    #[schemars(range(min = 1))]
     pub number: Option<i64>,
     pub url: Option<String>,
     pub start: Option<bool>,

@@ -27,7 +27,9 @@ pub struct SettingsChange {
     pub max_cost_usd_per_day: Option<Option<Budget>>,
     #[serde(deserialize_with = "present")]
     pub max_cost_usd_per_month: Option<Option<Budget>>,
+    #[schemars(range(min = 1, max = 100))]
     pub budget_warning_percent: Option<u8>,
+    #[schemars(range(min = 1, max = 100))]
     pub budget_critical_percent: Option<u8>,
 
     // Kept for older clients, as in [`Settings`].

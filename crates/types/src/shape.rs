@@ -40,4 +40,12 @@ macro_rules! inline_schema {
     )*};
 }
 
+/// Text that is more than blanks. Not every dialect counts U+0085 among them.
+pub(crate) const NOT_BLANK: &str = r"[^\s\u0085]";
+/// Text without blanks.
+pub(crate) const ONE_WORD: &str = r"^[^\s\u0085]+$";
+
+/// An address of the web, or nothing.
+pub(crate) const ADDRESS: &str = r"^(https?://.+)?$";
+
 pub(crate) use {inline_schema, shaped};

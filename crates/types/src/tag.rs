@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::request::present;
+use crate::shape::{NOT_BLANK, ONE_WORD};
 use crate::{Millis, ProjectId, TagId, TemplateId};
 
 /// A word that stands for a longer text in prompts.
@@ -18,14 +19,18 @@ pub struct Tag {
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CreateTag {
+    #[schemars(regex(pattern = ONE_WORD))]
     pub tag_name: String,
+    #[schemars(regex(pattern = NOT_BLANK))]
     pub content: String,
 }
 
 /// Absent and null keep the stored value.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct UpdateTag {
+    #[schemars(regex(pattern = ONE_WORD))]
     pub tag_name: Option<String>,
+    #[schemars(regex(pattern = NOT_BLANK))]
     pub content: Option<String>,
 }
 
@@ -48,6 +53,7 @@ pub struct CreateTemplate {
     pub project_id: Option<ProjectId>,
     pub title: String,
     pub description: Option<String>,
+    #[schemars(regex(pattern = NOT_BLANK))]
     pub template_name: String,
 }
 
@@ -58,5 +64,6 @@ pub struct UpdateTemplate {
     pub title: Option<String>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
+    #[schemars(regex(pattern = NOT_BLANK))]
     pub template_name: Option<String>,
 }

@@ -8,6 +8,24 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{AttemptId, Millis, ProjectId, TaskId};
 
+/// The most labels of a task, and the longest of them.
+pub const LABELS_MAX: usize = 20;
+pub const LABEL_MAX_CHARS: usize = 50;
+
+/// Labels as a request may name them: lines of text that are more than blanks.
+pub(crate) struct Labels;
+
+crate::shape::inline_schema! { Labels => {
+    "type": "array",
+    "maxItems": LABELS_MAX,
+    "items": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": LABEL_MAX_CHARS,
+        "pattern": r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$",
+    },
+} }
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Task {
     pub id: TaskId,

@@ -3,14 +3,14 @@
 //! Invariant: asking twice for an agent of a type gives the same one.
 
 use forge_types::{
-    AgentId, AttemptId, CreateAgent, CreateTask, ForgeAgent, Millis, Neuron, ProjectId, Task, TaskStatus,
+    AGENT_TYPE_MAX_CHARS, AgentId, AttemptId, CreateAgent, CreateTask, ForgeAgent, Millis, Neuron, ProjectId,
+    Task, TaskStatus,
 };
 
 use crate::task::new_task;
 use crate::{Error, Forge, Result};
 
 const TITLE: &str = "Genie";
-const MAX_TYPE_CHARS: usize = 100;
 
 impl Forge {
     /// Agents of one type or of all, newest first.
@@ -21,9 +21,9 @@ impl Forge {
     /// The agent of this type; made, with its hidden task, when there is none.
     pub async fn create_agent(&self, request: CreateAgent) -> Result<ForgeAgent> {
         let kind = request.agent_type.trim();
-        if kind.is_empty() || kind.chars().count() > MAX_TYPE_CHARS {
+        if kind.is_empty() || kind.chars().count() > AGENT_TYPE_MAX_CHARS {
             return Err(Error::invalid(format!(
-                "'{kind}' is not allowed; allowed: 1 to {MAX_TYPE_CHARS} characters, such as wish, forge, review or master"
+                "'{kind}' is not allowed; allowed: 1 to {AGENT_TYPE_MAX_CHARS} characters, such as wish, forge, review or master"
             )).of_field("agent_type"));
         }
         let mut tx = self.0.store.begin().await?;

@@ -1,12 +1,11 @@
 //! Labels of tasks.
 //!
-//! Invariant: a stored list has at most [`COUNT_MAX`] labels of at most [`LENGTH_MAX`] characters, none of them twice, in the
+//! Invariant: a stored list has at most [`LABELS_MAX`] labels of at most [`LABEL_MAX_CHARS`] characters, none of them twice, in the
 //! order in which they were given.
 
-use crate::{Error, Result};
+use forge_types::{LABEL_MAX_CHARS, LABELS_MAX};
 
-const COUNT_MAX: usize = 20;
-const LENGTH_MAX: usize = 50;
+use crate::{Error, Result};
 
 /// The list as it is stored, or what is wrong with it.
 pub(crate) fn check(given: &[String]) -> Result<Vec<String>> {
@@ -14,15 +13,15 @@ pub(crate) fn check(given: &[String]) -> Result<Vec<String>> {
     for label in given {
         if let Some(flaw) = flaw(label.trim()) {
             return Err(Error::invalid(format!(
-                "{label:?} {flaw}; allowed: 1 to {LENGTH_MAX} characters in one line"
+                "{label:?} {flaw}; allowed: 1 to {LABEL_MAX_CHARS} characters in one line"
             ))
             .of_field("labels"));
         }
         add(&mut labels, label.trim());
     }
-    match labels.get(COUNT_MAX) {
+    match labels.get(LABELS_MAX) {
         Some(first) => Err(Error::invalid(format!(
-            "'{first}' is one too many of {}; allowed: at most {COUNT_MAX}",
+            "'{first}' is one too many of {}; allowed: at most {LABELS_MAX}",
             labels.len()
         ))
         .of_field("labels")),
@@ -38,7 +37,7 @@ pub(crate) fn take_over(given: &[String]) -> Vec<String> {
         .map(|label| label.trim())
         .filter(|label| flaw(label).is_none())
         .for_each(|label| add(&mut labels, label));
-    labels.truncate(COUNT_MAX);
+    labels.truncate(LABELS_MAX);
     labels
 }
 
@@ -47,7 +46,7 @@ fn flaw(label: &str) -> Option<&'static str> {
         Some("is blank")
     } else if label.chars().any(char::is_control) {
         Some("has control characters")
-    } else if label.chars().count() > LENGTH_MAX {
+    } else if label.chars().count() > LABEL_MAX_CHARS {
         Some("is too long")
     } else {
         None
@@ -74,19 +73,19 @@ mod tests {
         let given = words(&[" ui ", "Bug", "UI", "straße", "bug"]);
         assert_eq!(check(&given).unwrap(), ["ui", "Bug", "straße"]);
         assert_eq!(check(&[]).unwrap(), Vec::<String>::new());
-        let most: Vec<String> = (0..COUNT_MAX).map(|number| number.to_string()).collect();
+        let most: Vec<String> = (0..LABELS_MAX).map(|number| number.to_string()).collect();
         let twice = [most.clone(), most.clone()].concat();
         assert_eq!(check(&twice).unwrap(), most, "what is named twice counts once");
-        assert!(check(&["ä".repeat(LENGTH_MAX)]).is_ok());
+        assert!(check(&["ä".repeat(LABEL_MAX_CHARS)]).is_ok());
     }
 
     #[test]
     fn what_is_no_label_is_refused_by_name_and_left_out_of_what_others_wrote() {
-        let many: Vec<String> = (0..=COUNT_MAX).map(|number| format!("n{number}")).collect();
+        let many: Vec<String> = (0..=LABELS_MAX).map(|number| format!("n{number}")).collect();
         for (given, part) in [
             (words(&["ok", "  "]), "\"  \" is blank"),
             (words(&["a\nb"]), "\"a\\nb\" has control"),
-            (vec!["x".repeat(LENGTH_MAX + 1)], "xx\" is too long"),
+            (vec!["x".repeat(LABEL_MAX_CHARS + 1)], "xx\" is too long"),
             (many.clone(), "'n20' is one too many of 21"),
         ] {
             let message = check(&given).unwrap_err().message().to_owned();
@@ -94,6 +93,6 @@ mod tests {
             assert!(message.contains("; allowed: "), "{message}");
         }
         assert_eq!(take_over(&words(&["ok", " ", "a\tb", "OK", &"x".repeat(51)])), ["ok"]);
-        assert_eq!(take_over(&many), many[..COUNT_MAX]);
+        assert_eq!(take_over(&many), many[..LABELS_MAX]);
     }
 }

@@ -1,6 +1,6 @@
 //! What the message says about a body or a parameter that is wrong.
 
-use forge_types::{CreateProject, StartTask};
+use forge_types::{AttachPullRequest, CreateProject, StartTask, UpdateProject};
 
 use super::*;
 
@@ -44,6 +44,21 @@ fn a_wrong_value_in_a_flattened_part_names_its_field_and_what_is_allowed() {
     assert!(message.starts_with("executor_profile_id: unknown executor 'NOPE'; allowed: "), "{message}");
     let (_, message) = fault::<StartTask>(r#"{"task": {"title": 1}, "executor_profile_id": "SHELL"}"#);
     assert!(message.starts_with("task.title: "), "{message}");
+}
+
+#[test]
+fn a_number_with_a_fraction_of_zero_is_whole() {
+    let number = |body: &str| decode::<AttachPullRequest>(body.as_bytes()).map(|request| request.pr_number);
+    assert_eq!(number(r#"{"pr_number": 5.0}"#).unwrap(), Some(5));
+    assert_eq!(number(r#"{"pr_number": -2e3}"#).unwrap(), Some(-2000));
+    let message = number(r#"{"pr_number": 5.5}"#).unwrap_err().message;
+    assert!(message.starts_with("pr_number: invalid type: floating point `5.5`"), "{message}");
+}
+
+#[test]
+fn a_list_does_not_pass_for_an_object_without_fields() {
+    let (status, message) = fault::<UpdateProject>("[null, null]");
+    assert_eq!((status, message.as_str()), (422, "the body is not a JSON object"));
 }
 
 #[test]

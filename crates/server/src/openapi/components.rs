@@ -143,10 +143,10 @@ fn base_on(schema: &mut Value, all: &Map<String, Value>) {
     let known = all.get(base).unwrap_or(&Value::Null);
     let inherited: Vec<String> =
         known["properties"].as_object().into_iter().flat_map(|fields| fields.keys().cloned()).collect();
-    if let Some(properties) = schema["properties"].as_object_mut() {
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         properties.retain(|name, _| !inherited.contains(name));
     }
-    if let Some(required) = schema["required"].as_array_mut() {
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
         required.retain(|name| !inherited.iter().any(|known| name == known));
     }
     let words = schema.as_object_mut().and_then(|fields| fields.remove("description"));
@@ -171,9 +171,14 @@ fn tidy(schema: &mut Value, side: Side, lifted: &mut Map<String, Value>) {
         }
         _ => {}
     }
-    // The width of a number is ours, not the wire's.
-    if fields.get("format").and_then(Value::as_str).is_some_and(is_width) {
+    // The width of a number is ours, not the wire's; a request has to fit it.
+    if let Some(format) = fields.get("format").and_then(Value::as_str).filter(|format| is_width(format)) {
+        let range = range_of(format).filter(|_| side == Side::Request);
         fields.remove("format");
+        if let Some((least, most)) = range {
+            fields.entry("minimum").or_insert(least);
+            fields.entry("maximum").or_insert(most);
+        }
     }
     if side == Side::Answer || fields.get("default").is_some_and(Value::is_null) {
         fields.remove("default");
@@ -198,6 +203,17 @@ fn tidy(schema: &mut Value, side: Side, lifted: &mut Map<String, Value>) {
 
 fn is_width(format: &str) -> bool {
     matches!(format, "float" | "double") || format.trim_start_matches('u').starts_with("int")
+}
+
+/// What fits a whole number of this width; narrower ones have their limits already.
+fn range_of(format: &str) -> Option<(Value, Value)> {
+    Some(match format {
+        "int32" => (i32::MIN.into(), i32::MAX.into()),
+        "int64" => (i64::MIN.into(), i64::MAX.into()),
+        "uint32" => (0.into(), u32::MAX.into()),
+        "uint64" | "uint" => (0.into(), u64::MAX.into()),
+        _ => return None,
+    })
 }
 
 fn tidy_fields(fields: &mut Map<String, Value>, side: Side, lifted: &mut Map<String, Value>) {
@@ -235,7 +251,7 @@ fn split_null(schema: &mut Value) {
 }
 
 fn drop_null(schema: &mut Value) {
-    let Some(choices) = schema["anyOf"].as_array_mut() else { return };
+    let Some(choices) = schema.get_mut("anyOf").and_then(Value::as_array_mut) else { return };
     choices.retain(|choice| choice["type"] != "null");
     if choices.len() != 1 {
         return;
@@ -278,7 +294,7 @@ fn tidy_choices(
         let title = choice.as_object_mut().and_then(|fields| fields.remove("title"));
         let Some(Value::String(title)) = title else {
             // A choice of choices is one choice.
-            match choice["anyOf"].as_array_mut() {
+            match choice.get_mut("anyOf").and_then(Value::as_array_mut) {
                 Some(inner) => kept.append(inner),
                 None => kept.push(choice),
             }

@@ -8,8 +8,7 @@ use axum::response::{IntoResponse, Response};
 use uuid::Uuid;
 
 const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
-const PLAIN: &str =
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const PLAIN: &str = "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// For the board and its files. Workers obey the policy of their own script, so files need it as well; only the
 /// document has a nonce, for the style sheets that libraries create at run time.

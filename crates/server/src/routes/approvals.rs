@@ -16,7 +16,7 @@ use crate::envelope::{Answer, Fault, json, ok, ok_and_bare};
 use crate::extract::{Params, Payload, decode_value};
 
 /// The longest that a request may wait for an answer.
-const WAIT_MAX_S: u64 = 60;
+pub(crate) const WAIT_MAX_S: u64 = 60;
 
 pub(crate) async fn create(State(forge): State<Forge>, Payload(request): Payload<AskApproval>) -> Answer {
     let approval = forge.ask_for_session(request).await?;

@@ -15,9 +15,9 @@ use crate::extract::{BODY_LIMIT, Id, OptionalPayload, Params, Payload, read};
 use crate::once::Key;
 
 /// The whole response is in memory.
-const DIFF_MAX_BYTES: u64 = 16 << 20;
+pub(crate) const DIFF_MAX_BYTES: u64 = 16 << 20;
 const DIFF_MAX_FILES: usize = 20_000;
-const DIFF_MAX_CONTEXT: u32 = 1000;
+pub(crate) const DIFF_MAX_CONTEXT: u32 = 1000;
 
 pub(crate) async fn status(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> Answer {
     Ok(ok(forge.branch_status(id).await?))

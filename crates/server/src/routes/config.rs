@@ -6,7 +6,7 @@ use axum::extract::{Request, State};
 use forge_core::Forge;
 
 use crate::envelope::{Answer, ok};
-use crate::extract::{Params, decode_object, read_json};
+use crate::extract::{Params, decode, read_json};
 
 pub(crate) const CONFIG_LIMIT: usize = 20 << 20;
 
@@ -19,6 +19,6 @@ pub(crate) async fn show(State(forge): State<Forge>) -> Answer {
 }
 
 pub(crate) async fn save(State(forge): State<Forge>, request: Request) -> Answer {
-    let change = decode_object(&read_json(request, CONFIG_LIMIT).await?)?;
+    let change = decode(&read_json(request, CONFIG_LIMIT).await?)?;
     Ok(ok(forge.change_settings(change).await?))
 }

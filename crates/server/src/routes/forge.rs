@@ -9,7 +9,7 @@ use forge_types::wire::{Notifications, OmniInstances, OmniProbe};
 use forge_types::{AttemptId, CreateAgent, ProjectId};
 
 use crate::envelope::{Answer, json as raw, ok};
-use crate::extract::{Id, Params, Payload, decode_object, read_json};
+use crate::extract::{Id, Params, Payload, decode, read_json};
 use crate::routes::config::CONFIG_LIMIT;
 
 pub(crate) async fn settings(State(forge): State<Forge>) -> Answer {
@@ -17,7 +17,7 @@ pub(crate) async fn settings(State(forge): State<Forge>) -> Answer {
 }
 
 pub(crate) async fn save_settings(State(forge): State<Forge>, request: Request) -> Answer {
-    let change = decode_object(&read_json(request, CONFIG_LIMIT).await?)?;
+    let change = decode(&read_json(request, CONFIG_LIMIT).await?)?;
     Ok(ok(forge.change_general_settings(change).await?))
 }
 
@@ -30,7 +30,7 @@ pub(crate) async fn save_project_settings(
     Id(project): Id<ProjectId>,
     request: Request,
 ) -> Answer {
-    let change = decode_object(&read_json(request, CONFIG_LIMIT).await?)?;
+    let change = decode(&read_json(request, CONFIG_LIMIT).await?)?;
     Ok(ok(forge.change_project_settings(project, change).await?))
 }
 

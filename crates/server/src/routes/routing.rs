@@ -5,14 +5,13 @@ use forge_core::Forge;
 use forge_types::{DispatchChange, DispatchRequest, ProjectId};
 
 use crate::envelope::{Answer, ok};
-use crate::extract::{Id, Params, Payload};
+use crate::extract::{Id, PAGE_MAX, Params, Payload};
 use crate::routes::beads::whose;
 
 const LISTED: u32 = 100;
-const LISTED_MAX: u32 = 10_000;
 
 pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
-    let limit = params.number("limit", 1, LISTED_MAX)?.unwrap_or(LISTED);
+    let limit = params.number("limit", 1, PAGE_MAX)?.unwrap_or(LISTED);
     Ok(ok(forge.routings(limit).await?))
 }
 

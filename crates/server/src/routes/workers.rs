@@ -14,7 +14,7 @@ use crate::extract::{OptionalPayload, Params, Payload};
 
 /// How many lines of a pane are shown by default.
 const PEEK_LINES: usize = 50;
-const PEEK_MAX: usize = 10_000;
+pub(crate) const PEEK_MAX: usize = 10_000;
 /// The longest that a worker may take to leave when it is asked to.
 const PATIENCE_MAX_S: u64 = 600;
 

@@ -96,7 +96,36 @@ impl World {
         let request = Request::builder().method(method).uri(path).header(header::HOST, "localhost:8887");
         let request = request.header(header::CONTENT_TYPE, "application/json");
         let body = body.map_or(Body::empty(), |body| Body::from(body.to_string()));
-        read(self.send(request.body(body).unwrap()).await).await
+        let answer = read(self.send(request.body(body).unwrap()).await).await;
+        if answer.1["error_code"].is_string() {
+            self.expect_described(method, path, &answer).await;
+        }
+        answer
+    }
+
+    /// The description has this failure, with its code.
+    async fn expect_described(&self, method: &str, path: &str, (status, body): &(StatusCode, Value)) {
+        let request = Request::builder().uri("/api/openapi.json").header(header::HOST, "localhost:8887");
+        let (_, document) = read(self.send(request.body(Body::empty()).unwrap()).await).await;
+        let path = path.split('?').next().unwrap().trim_end_matches('/');
+        let parts: Vec<&str> = path.split('/').collect();
+        let fits = |known: &&String| {
+            let known: Vec<&str> = known.split('/').collect();
+            known.len() == parts.len()
+                && known.iter().zip(&parts).all(|(one, part)| one.starts_with('{') || one == part)
+        };
+        let paths = document["paths"].as_object().unwrap();
+        let known = paths.keys().filter(fits).min_by_key(|known| known.matches('{').count());
+        let Some(operation) = known.and_then(|known| paths[known].get(method.to_ascii_lowercase())) else {
+            assert!(matches!(status.as_u16(), 404 | 405), "{method} {path}: {body}");
+            return;
+        };
+        let schema = &operation["responses"][status.as_str()]["content"]["application/json"]["schema"];
+        let forms = schema["anyOf"].as_array().map_or(std::slice::from_ref(schema), Vec::as_slice);
+        let mut codes = forms.iter().map(|form| &form["allOf"][1]["properties"]["error_code"]["enum"]);
+        let is_known =
+            codes.any(|codes| codes.as_array().is_some_and(|all| all.contains(&body["error_code"])));
+        assert!(is_known, "{method} {path}: {status} with this code is not described: {body}");
     }
 
     /// The id of a project on a fresh repository.

@@ -18,8 +18,10 @@ pub struct SystemInfo {
     /// The profiles of every agent, by executor.
     pub executors: Map<String, Value>,
     pub environment: Environment,
+    #[schemars(with = "BTreeMap<String, Vec<String>>")]
     pub capabilities: BTreeMap<Executor, &'static [&'static str]>,
     /// The agents that Forge knows, by executor.
+    #[schemars(with = "BTreeMap<String, KnownAgent>")]
     pub agents: BTreeMap<Executor, KnownAgent>,
 }
 
@@ -121,9 +123,12 @@ pub struct EditorUrl {
 
 /// The parts of a form; one of them holds the picture.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("minProperties" = 1))]
 pub struct Upload {
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("type" = "string", "format" = "binary"))]
     pub image: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("type" = "string", "format" = "binary"))]
     pub file: Option<Value>,
 }
