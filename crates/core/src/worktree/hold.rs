@@ -4,6 +4,8 @@
 //! no second hold is given; a run that comes meanwhile waits and starts when the hold goes. Whoever changes a worktree,
 //! brings it back or puts it away has a hold on it, or is the run whose turn it is.
 
+use std::time::{Duration, Instant};
+
 use forge_store::Dropped;
 use forge_types::{Attempt, AttemptId, ErrorCode, Project, Run, RunId, RunPhase, RunReason, RunStatus};
 
@@ -36,6 +38,8 @@ impl Drop for Hold {
     }
 }
 
+const LEAVING_LIMIT: Duration = Duration::from_secs(5);
+
 impl Forge {
     pub(crate) async fn refuse_while_running(&self, attempt: AttemptId) -> Result<()> {
         self.refuse_worker_in(attempt).await?;
@@ -50,10 +54,23 @@ impl Forge {
     }
 
     async fn take_free_lane(&self, attempt: AttemptId, at: &Directory) -> Result<Hold> {
+        self.wait_for_leaving(at).await?;
         let hold = self.take_lane(at);
         // A run that was written but has not entered its lane yet counts too.
         self.refuse_agent_at_work(attempt).await?;
         hold
+    }
+
+    /// A run leaves its directory a moment after its end is on record. Whoever comes in between waits for that.
+    async fn wait_for_leaving(&self, at: &Directory) -> Result<()> {
+        let deadline = Instant::now() + LEAVING_LIMIT;
+        while let Some(current) = self.current(at)
+            && self.0.store.run(current).await?.is_some_and(|run| run.phase == RunPhase::Ended)
+            && Instant::now() < deadline
+        {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        Ok(())
     }
 
     /// Takes a directory of which the caller knows that no run of an attempt is to work in it.
@@ -124,4 +141,35 @@ fn refuse_parked(attempt: AttemptId, run: &Run) -> Error {
     let until = run.parked_until.map(|until| format!(" until {until}")).unwrap_or_default();
     let message = format!("run {} of attempt {attempt} waits for its provider{until}", run.id);
     Error::conflict(message).code(ErrorCode::StillRunning).hint("stop it or send a follow-up, then try again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AgentsOnExit;
+    use crate::attempt::removal::tests::archived_attempt;
+    use crate::run::approval::tests::config;
+    use forge_types::{Action, RunOwner};
+
+    #[tokio::test]
+    async fn whoever_comes_between_the_end_of_a_run_and_its_leaving_waits_for_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let forge = Forge::open(config(dir.path())).await.expect("an engine");
+        let attempt = archived_attempt(&forge).await;
+        let at = forge.directory_of(&attempt).await.expect("a directory");
+        let action = Action::agent("go".into(), attempt.executor_profile_id.clone(), None);
+        let mut run =
+            crate::run::new_run(RunId::random(), RunOwner::Attempt(attempt.id), action, None, Entry::Now);
+        (run.phase, run.status) = (RunPhase::Ended, RunStatus::Completed);
+        let mut tx = forge.0.store.begin().await.expect("a transaction");
+        tx.insert_run(&run).await.expect("a run");
+        tx.commit().await.expect("a commit");
+        assert_eq!(forge.enter(&at, run.id), Entry::Now);
+        let (held, left) = tokio::join!(forge.take_free_lane(attempt.id, &at), async {
+            tokio::task::yield_now().await;
+            forge.leave(&at, run.id)
+        });
+        assert!(held.is_ok() && left.is_none(), "{:?}", held.err());
+        forge.close(AgentsOnExit::Keep).await;
+    }
 }

@@ -48,6 +48,10 @@ impl Lanes {
         }
     }
 
+    fn current(&self, place: &Path) -> Option<RunId> {
+        self.lock().get(place).map(|lane| lane.current)
+    }
+
     /// The next step of a chain takes over from the step before it, ahead of whoever waits.
     fn hand_over(&self, place: &Path, from: RunId, to: RunId) {
         if let Some(lane) = self.lock().get_mut(place)
@@ -82,6 +86,11 @@ impl Forge {
     /// Takes the directory for a run, or a place in its queue.
     pub(crate) fn enter(&self, at: &Directory, run: RunId) -> Entry {
         self.0.worktrees.lanes.enter(at.local_path(), run)
+    }
+
+    /// Who is current in the directory.
+    pub(super) fn current(&self, at: &Directory) -> Option<RunId> {
+        self.0.worktrees.lanes.current(at.local_path())
     }
 
     /// Gives up the directory or the place in its queue; returns the run that is current from now on.
