@@ -47,8 +47,10 @@ pub async fn fill(home: &Path, original: &Started, tasks: usize) -> Result<()> {
         let columns: Vec<(String, String)> = columns.collect::<sqlx::Result<_>>()?;
         let names: Vec<_> = columns.iter().map(|(name, _)| name.as_str()).collect();
         let values: Vec<_> = columns.iter().map(|(name, kind)| value(table, name, kind)).collect();
+        // In this order: SQLite would read the whole table for every copy.
         let copy = format!(
-            "INSERT INTO {table} ({}) SELECT {} FROM {table}, copied, copies WHERE {table}.{key} = copied.{id}",
+            "INSERT INTO {table} ({}) SELECT {} FROM copied CROSS JOIN {table} ON {table}.{key} = copied.{id} \
+             CROSS JOIN copies",
             names.join(", "),
             values.join(", ")
         );
