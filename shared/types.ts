@@ -1030,7 +1030,7 @@ export interface ImportReport {
 
 /** Asks the server to read another system's data. */
 export interface ImportRequest {
-  kind: "vibe-kanban" | "automagik-forge" | "genie";
+  kind: string;
   dry_run?: boolean;
   path?: string | null;
   project?: string | null;

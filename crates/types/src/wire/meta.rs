@@ -10,7 +10,10 @@ use crate::ErrorCode;
 
 /// Around every JSON response.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Envelope")]
+#[schemars(
+    rename = "Envelope",
+    bound = "Data: JsonSchema + Serialize + Default, ErrorData: JsonSchema + Serialize + Default"
+)]
 pub struct Envelope<Data = Value, ErrorData = Value> {
     pub success: bool,
     #[serde(default)]
@@ -23,7 +26,7 @@ pub struct Envelope<Data = Value, ErrorData = Value> {
 /// Around every failure.
 // It is read as far as it goes: an older server leaves keys out and has no codes, a newer one has other codes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Failure")]
+#[schemars(rename = "Failure", bound = "ErrorData: JsonSchema + Serialize + Default")]
 pub struct Failure<ErrorData = Value> {
     #[serde(default)]
     pub success: bool,

@@ -51,8 +51,8 @@ const RULE: [(&str, &[&str]); 13] = [
 
 /// Library, and the only crates that may name it.
 const ONLY: [(&str, &[&str]); 8] = [
-    // legacy reads other systems' databases.
-    ("sqlx", &["forge-store", "forge-legacy"]),
+    // legacy reads other systems' databases, and the bench fills one.
+    ("sqlx", &["forge-store", "forge-legacy", "forge-bench"]),
     ("axum", &["forge-server"]),
     ("rmcp", &["forge-server"]),
     ("clap", &["forge"]),
