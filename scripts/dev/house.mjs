@@ -25,7 +25,7 @@ function read(path) {
 const crates = readdirSync(join(root, "crates"));
 const rust = crates
   .flatMap((crate) => files(`crates/${crate}/src`, /\.rs$/))
-  .filter((path) => !/tests?\.rs$/.test(path));
+  .filter((path) => !/(tests?|fixture)\.rs$/.test(path));
 const code = new Map(rust.map((path) => [path, read(path)]));
 const matches = (pattern, within = () => true) =>
   rust.filter(within).reduce((sum, path) => sum + (code.get(path).match(pattern)?.length ?? 0), 0);
