@@ -51,7 +51,15 @@ pub(crate) async fn connect(path: &Path) -> Result<(SqliteConnection, SqlitePool
 pub(crate) async fn migrate(path: &Path, conn: &mut SqliteConnection) -> Result<()> {
     check_version(path, conn).await?;
     MIGRATIONS.run(&mut *conn).await.map_err(|e| failed(path, e))?;
+    forget_statistics(conn).await.map_err(|e| failed(path, e))?;
     document::renew(conn).await
+}
+
+/// Statistics of a database with one task make SQLite choose ways that are slow with a thousand. Without any it takes
+/// the indexes, which is what the statements are written for.
+async fn forget_statistics(conn: &mut SqliteConnection) -> sqlx::Result<()> {
+    let both = "DROP TABLE IF EXISTS sqlite_stat1; DROP TABLE IF EXISTS sqlite_stat4";
+    sqlx::raw_sql(both).execute(conn).await.map(drop)
 }
 
 /// Undoes what a killed process had begun to write without the write-ahead log. Any connection that may write does so
@@ -93,7 +101,6 @@ pub(crate) fn writer_options(path: &Path) -> SqliteConnectOptions {
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal)
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
-        .optimize_on_close(true, None)
 }
 
 pub(crate) fn reader_options(path: &Path) -> SqliteConnectOptions {

@@ -232,3 +232,22 @@ async fn a_closed_store_refuses_and_leaves_one_file() {
     assert!(matches!(store.projects().await.err(), Some(StoreError::Sql(_))));
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
 }
+
+#[tokio::test]
+async fn a_database_that_was_small_is_not_taken_for_small_for_ever() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db.sqlite");
+    Store::open(&path).await.unwrap().close().await;
+    let mut conn = connect(&path).await;
+    let rows = "INSERT INTO meta VALUES ('a', 'row'); ANALYZE";
+    sqlx::raw_sql(rows).execute(&mut conn).await.unwrap();
+    conn.close().await.unwrap();
+    // Neither what an older version counted nor what a stop could count is left.
+    for _ in 0..2 {
+        Store::open(&path).await.unwrap().close().await;
+        let mut conn = connect(&path).await;
+        let counted = "SELECT COUNT(*) FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'";
+        assert_eq!(sqlx::query_scalar::<_, i64>(counted).fetch_one(&mut conn).await.unwrap(), 0);
+        conn.close().await.unwrap();
+    }
+}
