@@ -10,7 +10,6 @@ use forge_core::{Error, Forge, Kind, Result, Sign};
 use forge_types::{Change, Event, EventRecord};
 use futures_util::{Stream, stream};
 use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
 
 use crate::App;
 use crate::stream::events::{WireEvent, frame, to_wire};
@@ -18,14 +17,8 @@ use crate::stream::patch::remove;
 use crate::stream::socket::Batch;
 use crate::stream::tasks::put_task;
 
-/// How many batches wait for a slow board; one that is slower reads them from the log.
+/// How many batches wait for a slow board; one that is slower is cut off.
 const WAITING_MAX: usize = 256;
-
-/// Frames up to an event.
-struct Written {
-    position: i64,
-    frames: Batch,
-}
 
 /// The boards that are open.
 #[derive(Clone, Default)]
@@ -35,7 +28,7 @@ pub(crate) struct Boards(Arc<Mutex<Open>>);
 struct Open {
     /// Everything up to here was sent.
     position: i64,
-    sender: Option<broadcast::Sender<Arc<Written>>>,
+    sender: Option<broadcast::Sender<Arc<Batch>>>,
 }
 
 impl Boards {
@@ -44,7 +37,7 @@ impl Boards {
     }
 
     /// What is sent from now on, and the last event that was sent before.
-    fn join(&self, app: &App) -> (broadcast::Receiver<Arc<Written>>, i64) {
+    fn join(&self, app: &App) -> (broadcast::Receiver<Arc<Batch>>, i64) {
         let mut open = self.lock();
         if let Some(sender) = &open.sender {
             return (sender.subscribe(), open.position);
@@ -57,7 +50,7 @@ impl Boards {
     }
 
     /// Writes until no board is open.
-    async fn write_all(self, app: App, sender: broadcast::Sender<Arc<Written>>, mut position: i64) {
+    async fn write_all(self, app: App, sender: broadcast::Sender<Arc<Batch>>, mut position: i64) {
         let (mut feed, mut signs) = (app.forge.feed(position), app.forge.signs());
         loop {
             let frames = tokio::select! {
@@ -77,8 +70,8 @@ impl Boards {
                 },
                 sign = signs.recv() => match sign {
                     Ok(sign) => Ok(vec![frame(position, &show(&sign)).into()]),
-                    Err(RecvError::Lagged(_)) => continue,
-                    Err(RecvError::Closed) => break,
+                    // Boards come back and look again.
+                    Err(_) => break,
                 },
             };
             let Ok(frames) = frames.inspect_err(|error| tracing::warn!(%error, "boards cannot be served"))
@@ -88,7 +81,7 @@ impl Boards {
             let mut open = self.lock();
             open.position = position;
             // Nobody may be left.
-            let _ = sender.send(Arc::new(Written { position, frames }));
+            let _ = sender.send(Arc::new(frames));
         }
         self.lock().sender = None;
     }
@@ -96,7 +89,7 @@ impl Boards {
 
 /// The frame `hello`, then everything after `seq`.
 pub(crate) fn follow(app: &App, seq: i64, hello: String) -> impl Stream<Item = Result<Batch>> + Send + use<> {
-    let reader = Reader { app: app.clone(), position: seq, live: None, first: Some(hello), is_idle: false };
+    let reader = Reader { app: app.clone(), first: Some(hello), position: seq, live: None, is_idle: false };
     stream::try_unfold(reader, |mut reader| async move {
         let batch = reader.next().await?;
         Ok(Some((batch, reader)))
@@ -105,59 +98,37 @@ pub(crate) fn follow(app: &App, seq: i64, hello: String) -> impl Stream<Item = R
 
 struct Reader {
     app: App,
-    position: i64,
-    live: Option<broadcast::Receiver<Arc<Written>>>,
     first: Option<String>,
+    position: i64,
+    /// What is sent to all boards, and the event up to which the log is read before it.
+    live: Option<(broadcast::Receiver<Arc<Batch>>, i64)>,
     /// The client has everything that exists so far.
     is_idle: bool,
 }
 
 impl Reader {
-    /// An empty batch when there is no more at this moment.
+    /// One batch; an empty one when there is no more at this moment.
     async fn next(&mut self) -> Result<Batch> {
         if let Some(first) = self.first.take() {
             return Ok(vec![first.into()]);
         }
-        loop {
-            if self.live.is_none() {
-                let (live, until) = self.app.boards.join(&self.app);
-                let missed = self.catch_up(until).await?;
-                self.live = Some(live);
-                if !missed.is_empty() {
-                    return Ok(missed);
-                }
-            }
-            let Some(live) = &mut self.live else { continue };
-            if live.is_empty() && !self.is_idle {
-                self.is_idle = true;
-                return Ok(Batch::new());
-            }
-            match live.recv().await {
-                Ok(written) => {
-                    self.is_idle = false;
-                    self.position = written.position;
-                    return Ok(written.frames.clone());
-                }
-                Err(RecvError::Lagged(_)) => self.live = None,
-                Err(RecvError::Closed) => return Err(Error::new(Kind::Internal, "the boards are closed")),
-            }
+        let (live, until) = self.live.get_or_insert_with(|| self.app.boards.join(&self.app));
+        if self.position < *until {
+            let mut records = self.app.forge.feed(self.position).next().await?;
+            records.retain(|record| record.seq <= *until);
+            // Where the log has nothing up to there, the rest is live.
+            let written = write(&self.app.forge, &mut self.position, &records).await;
+            self.position = if records.is_empty() { *until } else { self.position };
+            return written;
         }
-    }
-
-    /// What happened up to an event, read from the log.
-    async fn catch_up(&mut self, until: i64) -> Result<Batch> {
-        let mut missed = Batch::new();
-        let mut feed = self.app.forge.feed(self.position);
-        while self.position < until {
-            let mut records = feed.next().await?;
-            records.retain(|record| record.seq <= until);
-            if records.is_empty() {
-                self.position = until;
-                break;
-            }
-            missed.extend(write(&self.app.forge, &mut self.position, &records).await?);
+        if live.is_empty() && !self.is_idle {
+            self.is_idle = true;
+            return Ok(Batch::new());
         }
-        Ok(missed)
+        self.is_idle = false;
+        // One that is too slow comes back, reads the log, and looks again at what signs are about.
+        let lost = |_| Error::new(Kind::Internal, "a board cannot be served further");
+        live.recv().await.map(|frames| frames.to_vec()).map_err(lost)
     }
 }
 
