@@ -111,13 +111,8 @@ impl Default for Signs {
 }
 
 impl Signs {
-    /// Forgets what was shown when nobody listens any more.
     pub(crate) fn is_heard(&self) -> bool {
-        let heard = self.sender.receiver_count() > 0;
-        if !heard {
-            *self.shown() = Shown::default();
-        }
-        heard
+        self.sender.receiver_count() > 0
     }
 
     /// Returns when nobody listens any more.
@@ -132,6 +127,12 @@ impl Signs {
 
     pub(crate) fn shown(&self) -> MutexGuard<'_, Shown> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nobody has to be told that it changed; beads are forgotten by those who watch them.
+    pub(crate) fn forget_shown(&self) {
+        let mut shown = self.shown();
+        (shown.branches, shown.conflicts) = Default::default();
     }
 
     pub(crate) fn forget_branch(&self, id: AttemptId) {

@@ -18,13 +18,14 @@ use crate::{Error, Forge, Result};
 impl Forge {
     /// How the branch stands. What is uncommitted is unknown while the worktree is away.
     pub async fn branch_status(&self, id: AttemptId) -> Result<BranchStatus> {
+        self.look_at_commit(id).await;
         let status = self.look_at_branch(id).await?;
         self.show_branch(self.attempt(id).await?.project_id, id, &status);
         Ok(status)
     }
 
-    pub(crate) async fn look_at_branch(&self, id: AttemptId) -> Result<BranchStatus> {
-        self.look_at_commit(id).await;
+    /// The same without another try to commit what waits: nobody asked for it.
+    pub(super) async fn look_at_branch(&self, id: AttemptId) -> Result<BranchStatus> {
         let attempt_repo = self.open_for_read(id).await?;
         let is_away = attempt_repo.is_away().await?;
         let AttemptRepo { workplace, attempt, repo, host } = attempt_repo;

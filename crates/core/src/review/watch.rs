@@ -28,6 +28,7 @@ impl Forge {
             let by_forge = tokio::time::timeout(LOOK_EVERY, rung).await.is_ok();
             if !signs.is_heard() {
                 refs.clear();
+                signs.forget_shown();
             }
             for (project, attempts) in self.shown_projects() {
                 let looked = async {

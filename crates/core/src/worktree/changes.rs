@@ -82,12 +82,12 @@ impl Forge {
 
     /// Counts again after the branch or its target moved.
     pub(crate) async fn note_move(&self, attempt: AttemptId) {
-        self.recount(attempt).await;
+        let changes = self.count_changes(attempt).await;
+        self.put_changes(attempt, changes).await;
         self.0.background.ring(Bell::Branches);
     }
 
-    async fn recount(&self, attempt: AttemptId) {
-        let changes = self.count_changes(attempt).await;
+    async fn put_changes(&self, attempt: AttemptId, changes: Option<Changes>) {
         let noted = async {
             let mut tx = self.0.store.begin().await?;
             tx.put_changes(attempt, changes).await?;
@@ -108,7 +108,10 @@ impl Forge {
                     run.phase == RunPhase::Live && run.reason == RunReason::CodingAgent && !run.dropped
                 });
                 for attempt in counted.filter_map(|run| run.owner.attempt()) {
-                    self.recount(attempt).await;
+                    // What cannot be counted in the middle of the work keeps its last figures.
+                    if let changes @ Some(_) = self.count_changes(attempt).await {
+                        self.put_changes(attempt, changes).await;
+                    }
                 }
             }
             tokio::time::sleep(COUNT_EVERY.max(began.elapsed() * 20)).await;
