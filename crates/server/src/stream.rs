@@ -21,3 +21,5 @@ mod settle;
 mod socket;
 mod sse;
 pub(crate) mod tasks;
+
+pub(crate) use delivery::WAIT_MAX_MS;

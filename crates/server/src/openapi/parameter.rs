@@ -10,6 +10,7 @@ use super::example;
 use crate::extract::PAGE_MAX;
 use crate::once::KEY_MAX_BYTES;
 use crate::routes::{approvals, branches, workers};
+use crate::stream::WAIT_MAX_MS;
 
 /// The type of a parameter.
 #[derive(Clone, Copy)]
@@ -17,7 +18,7 @@ enum Kind {
     Id,
     Text,
     /// Text with at least one character.
-    Some,
+    Filled,
     Flag,
     /// A whole number between these.
     Whole(u64, u64),
@@ -27,7 +28,7 @@ enum Kind {
     Like(fn() -> Value),
 }
 
-use Kind::{Date, Flag, Id, Like, OneOf, Some, Text, Whole};
+use Kind::{Date, Filled, Flag, Id, Like, OneOf, Text, Whole};
 
 const IN_PATH: &[(&str, Kind, &str)] = &[
     ("alert_id", Id, "an alert"),
@@ -80,7 +81,7 @@ const IN_QUERY: &[(&str, Kind, &str)] = &[
     ("ready", Flag, "only beads that can be worked on now"),
     ("ref", Text, "a path in a worktree"),
     ("search", Text, "only tags whose name contains this"),
-    ("sha", Some, "a commit"),
+    ("sha", Filled, "a commit"),
     ("show_soft_deleted", Flag, "also processes that a retry replaced"),
     ("side", OneOf(&["old", "new"]), "before or after the change"),
     ("stats_only", Flag, "figures without contents"),
@@ -97,7 +98,7 @@ const IN_QUERY: &[(&str, Kind, &str)] = &[
          as they change",
     ),
     ("wait", Whole(0, approvals::WAIT_MAX_S), "seconds to wait for an answer"),
-    ("wait_ms", Whole(0, 30_000), "milliseconds to wait for a frame"),
+    ("wait_ms", Whole(0, WAIT_MAX_MS), "milliseconds to wait for a frame"),
     ("workspace", Text, "the folder that holds `.beads`"),
 ];
 
@@ -107,7 +108,7 @@ impl Kind {
             Id => json!({"type": "string", "format": "uuid"}),
             Text => json!({"type": "string"}),
             Flag => json!({"type": "boolean"}),
-            Some => json!({"type": "string", "minLength": 1}),
+            Filled => json!({"type": "string", "minLength": 1}),
             Whole(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
             OneOf(words) => json!({"type": "string", "enum": words}),
             Date => json!({"type": "string", "format": "date"}),

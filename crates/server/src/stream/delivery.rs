@@ -18,7 +18,7 @@ use crate::stream::socket::{Batch, Upgrade};
 use crate::stream::{page, sse};
 
 /// As long as proxies commonly let a request last.
-const WAIT_MAX_MS: u64 = 30_000;
+pub(crate) const WAIT_MAX_MS: u64 = 30_000;
 
 pub(crate) struct Delivery {
     way: Way,
