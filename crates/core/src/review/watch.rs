@@ -11,7 +11,7 @@ use forge_types::{AttemptId, BranchStatus, ConflictReport, ProjectId};
 
 use crate::background::Bell;
 use crate::events::Sign;
-use crate::{Forge, Result};
+use crate::{Forge, Kind, Result};
 
 /// How soon a commit that was made by somebody else is noticed.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -67,7 +67,11 @@ impl Forge {
         for &attempt in attempts {
             match self.look_at_branch(attempt).await {
                 Ok(status) => self.show_branch(project, attempt, &status),
-                Err(_) => self.0.background.signs.forget_branch(attempt),
+                Err(error) if error.kind() == Kind::NotFound => {
+                    self.0.background.signs.forget_branch(attempt);
+                }
+                // It may be that something is just being moved; the next look shows it.
+                Err(error) => tracing::debug!(%attempt, %error, "cannot look at a branch"),
             }
         }
         if self.0.background.signs.shown().conflicts.contains_key(&project) {
