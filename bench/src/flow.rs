@@ -106,8 +106,24 @@ pub async fn wait_ended(client: &Client, process: &str, limit: Duration) -> Resu
     bail!("process {process} still runs after {limit:?}")
 }
 
+/// Longer than it takes to check out one worktree.
+const CHECKOUT: Duration = Duration::from_secs(3);
+
+/// Waits until Forge makes no more worktrees in stock, and returns how many there are.
+pub async fn wait_calm_stock(server: &Server) -> Result<u64> {
+    let mut count = count_spares(server).await?;
+    while server.side() == Side::Forge {
+        tokio::time::sleep(CHECKOUT).await;
+        match count_spares(server).await? {
+            same if same == count => break,
+            other => count = other,
+        }
+    }
+    Ok(count)
+}
+
 /// Worktrees Forge has in stock for all projects; the peer has none.
-pub async fn count_spares(server: &Server) -> Result<u64> {
+async fn count_spares(server: &Server) -> Result<u64> {
     match server.side() {
         Side::Peer => Ok(0),
         Side::Forge => Ok(server.client.get("/api/worktrees").await?["spares"].as_u64().unwrap_or(0)),

@@ -164,9 +164,6 @@ enum Command {
     Completions(completions::Flags),
     /// Print the manual page, or write one per command
     Man(man::Flags),
-    /// Own one agent process and its log (started by the server)
-    #[command(hide = true)]
-    Keep { dir: PathBuf },
     /// The built-in agent: does what the prompt on its standard input says, line by line
     #[command(hide = true)]
     ScriptedAgent,
@@ -188,8 +185,7 @@ impl Cli {
             sessions::notice::offer();
         }
         match command {
-            // These two start for every run: no runtime, no logging, nothing to wait for.
-            Command::Keep { dir } => Ok(forge_run::keep(&dir)),
+            // It starts for every run: no runtime, no logging, nothing to wait for.
             Command::ScriptedAgent => Ok(scripted_agent()),
             Command::Whoami(flags) => done(whoami::run(&flags)),
             Command::Sessions(command) => done(sessions::run(command)),
@@ -239,7 +235,7 @@ impl Command {
     /// Whether the command works with a server, and so may find sessions to import.
     fn meets_sessions(&self) -> bool {
         match self {
-            Command::Keep { .. } | Command::ScriptedAgent | Command::Mcp(_) | Command::Hook(_) => false,
+            Command::ScriptedAgent | Command::Mcp(_) | Command::Hook(_) => false,
             Command::Serve(_) | Command::Demo(_) | Command::PrepareDb | Command::Backup(_) => false,
             Command::Doctor(_) | Command::Whoami(_) | Command::Sessions(_) | Command::Tui(_) => false,
             Command::Completions(_) | Command::Man(_) | Command::Import(_) => false,

@@ -43,6 +43,7 @@ mod transcript;
 mod watch;
 mod wish;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -55,6 +56,9 @@ use crate::report::Report;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
+    if let Some(dir) = kept_directory() {
+        return forge_run::keep(&dir);
+    }
     let matches = match command::Cli::command().try_get_matches() {
         Ok(matches) => matches,
         // Help and versions are no errors.
@@ -68,6 +72,15 @@ fn main() -> ExitCode {
         Ok(cli) => cli.run().unwrap_or_else(|error| Report::of(&error).print(as_json).into()),
         Err(error) => error.exit(),
     }
+}
+
+/// The run of `forge keep <run dir>`, by which the server starts a keeper. Every run waits for one, and to describe all
+/// commands takes longer than to start it.
+fn kept_directory() -> Option<PathBuf> {
+    let mut words = std::env::args_os().skip(1);
+    words.next().filter(|word| word == "keep")?;
+    let dir = words.next()?;
+    words.next().is_none().then(|| dir.into())
 }
 
 /// Whether the innermost command was given `--json`.

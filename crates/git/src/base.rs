@@ -133,10 +133,19 @@ impl WorktreeBase {
         None
     }
 
+    /// A ready spare of `repo` that is not at `commit`.
     pub(crate) fn take_other_spare(&self, repo: &Repo, commit: &str) -> Option<Spare> {
+        self.take_spare_if(repo, |spare| spare.commit != commit)
+    }
+
+    pub(crate) fn take_any_spare(&self, repo: &Repo) -> Option<Spare> {
+        self.take_spare_if(repo, |_| true)
+    }
+
+    fn take_spare_if(&self, repo: &Repo, wanted: impl Fn(&Spare) -> bool) -> Option<Spare> {
         let mut spares = self.spares();
         let ready = spares.get_mut(repo.common_dir())?;
-        let at = ready.iter().position(|spare| spare.commit != commit)?;
+        let at = ready.iter().position(wanted)?;
         let spare = ready.swap_remove(at);
         self.hold(&spare.path);
         Some(spare)

@@ -4,7 +4,8 @@
 //! Invariant: a name given by a user is only ever used inside a full ref, after the characters with a meaning in
 //! revisions are ruled out, so `main~3` or `--all` is an unknown branch and nothing else.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use forge_types::{BranchInfo, Millis};
@@ -13,6 +14,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::command::Git;
+use crate::history::is_object_id;
 use crate::session::Session;
 use crate::tree::Tree;
 use crate::{GitError, Repo};
@@ -20,6 +22,7 @@ use crate::{GitError, Repo};
 /// A branch is a file below its prefix, and no part of a path may be longer than 255 bytes.
 pub const PREFIX_MAX_BYTES: usize = 100;
 
+const MERGE_BASES_KEPT: usize = 1_000;
 const IDLE_LIMIT: Duration = Duration::from_secs(60);
 
 /// Where a branch is and what it points at.
@@ -162,11 +165,36 @@ pub(crate) fn revision(text: &str) -> Result<&str, GitError> {
     }
 }
 
-/// The best common ancestor, or `None` for unrelated histories.
+/// The merge bases of pairs of commits, which never change.
+#[derive(Default)]
+pub(crate) struct MergeBases(std::sync::Mutex<HashMap<(String, String), String>>);
+
+impl MergeBases {
+    fn lock(&self) -> MutexGuard<'_, HashMap<(String, String), String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The best common ancestor, or `None` for unrelated histories. That of two object ids is looked for once.
 pub async fn merge_base(repo: &Repo, a: &str, b: &str) -> Result<Option<String>, GitError> {
+    let pair = (a.to_owned(), b.to_owned());
+    if let Some(known) = repo.merge_bases().lock().get(&pair) {
+        return Ok(Some(known.clone()));
+    }
     let answer = Git::read(repo.main()).args(["merge-base", revision(a)?, revision(b)?]).answer().await?;
     match answer.code {
-        0 => Ok(Some(String::from_utf8_lossy(&answer.stdout).trim().to_owned())),
+        0 => {
+            let base = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
+            if is_object_id(a) && is_object_id(b) {
+                let mut known = repo.merge_bases().lock();
+                if known.len() >= MERGE_BASES_KEPT {
+                    known.clear();
+                }
+                known.insert(pair, base.clone());
+            }
+            Ok(Some(base))
+        }
+        // A shallow repository may learn of one.
         1 => Ok(None),
         _ => Err(answer.into_error()),
     }

@@ -10,13 +10,15 @@ use std::time::Duration;
 use forge_types::{AttemptId, ErrandId, branch_name, name_for};
 use serde::{Deserialize, Serialize};
 
-use crate::base::Spare;
-use crate::command::Git;
+use crate::base::{Spare, blocking};
+use crate::command::{Git, Haste};
 use crate::spare::{self, Attach, AttachFailure, Hooks};
 use crate::tree::Tree;
-use crate::{GitError, Mark, MarkedTask, Owner, Repo, WorktreeBase};
+use crate::{GitError, Mark, MarkedTask, Owner, Repo, WorktreeBase, config};
 
 const HEX_DIGITS: usize = 32;
+/// Of a branch, in the configuration.
+const KEY: &str = "forgeAttempt";
 
 /// Who the worktree is for and what it is called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,7 +81,7 @@ pub async fn claim(
     let real_base = std::fs::canonicalize(base.path()).map_err(GitError::io(base.path()))?;
     let spare = match base.take_spare(repo, &commit) {
         Some(spare) => spare,
-        None => spare::make(repo, base, &commit, Hooks::Run).await?,
+        None => spare::make(repo, base, &commit, Hooks::Run, Haste::Now).await?,
     };
     let (name, branch) = match take_name(repo, base, naming, &spare, &real_base).await {
         Ok(names) => names,
@@ -155,8 +157,11 @@ fn unsettle(spare: &Spare, from: &Path, error: GitError) -> GitError {
 /// Writes the owner's full id into the branch's configuration.
 pub(crate) async fn record(repo: &Repo, branch: &str, owner: Owner) -> Result<(), GitError> {
     let _writing = repo.writing().await;
-    let key = config_key(branch);
-    Git::write(repo.main()).args(["config", "--local", &key, &owner.to_string()]).run_patiently().await?;
+    let (of, name, id) = (repo.clone(), branch.to_owned(), owner.to_string());
+    if !blocking(move || config::append(&of, "branch", &name, KEY, &id)).await? {
+        let key = config_key(branch);
+        Git::write(repo.main()).args(["config", "--local", &key, &owner.to_string()]).run_patiently().await?;
+    }
     Ok(())
 }
 
@@ -173,7 +178,7 @@ pub async fn recorded(dir: &Path) -> Result<Option<(String, String)>, GitError> 
 }
 
 pub(crate) fn config_key(branch: &str) -> String {
-    format!("branch.{branch}.forgeAttempt")
+    format!("branch.{branch}.{KEY}")
 }
 
 async fn full_commit(repo: &Repo, commit: &str) -> Result<String, GitError> {

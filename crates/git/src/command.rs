@@ -83,6 +83,14 @@ enum Access {
     Write,
 }
 
+/// Whether somebody waits for a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Haste {
+    Now,
+    /// It gets what agents and people leave of the processor.
+    Later,
+}
+
 /// One call of git, under construction.
 pub(crate) struct Git {
     dir: PathBuf,
@@ -93,6 +101,7 @@ pub(crate) struct Git {
     env: Vec<(Cow<'static, str>, OsString)>,
     input: Option<Vec<u8>>,
     time_limit: Duration,
+    haste: Haste,
     /// What must be kept until the call has ended.
     held: Option<Secret>,
 }
@@ -125,6 +134,7 @@ impl Git {
             env: Vec::new(),
             input: None,
             time_limit: TIME_LIMIT,
+            haste: Haste::Now,
             held: None,
         }
     }
@@ -168,6 +178,11 @@ impl Git {
 
     pub fn input(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.input = Some(bytes.into());
+        self
+    }
+
+    pub fn haste(mut self, haste: Haste) -> Self {
+        self.haste = haste;
         self
     }
 
@@ -229,6 +244,9 @@ impl Git {
     async fn collect(&self, stdout_limit: u64) -> Result<Answer, GitError> {
         let mut child = spawn(&mut self.command(), &self.dir)?;
         let group = child.id();
+        if let (Haste::Later, Some(leader)) = (self.haste, group) {
+            forge_os::process::lower_priority(leader);
+        }
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let feed = async {
             if let (Some(mut pipe), Some(bytes)) = (stdin, &self.input) {

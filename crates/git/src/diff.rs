@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::branch::revision;
 use crate::command::Git;
+use crate::counted::rules_of;
 use crate::scratch::Scratch;
 use crate::tree::Tree;
 use crate::{GitError, Repo};
@@ -68,6 +69,9 @@ const FORMAT: &[&str] = &[
     "--no-relative",
 ];
 
+/// A few files are counted by name; more than that with all others.
+const RECOUNTED_MAX: usize = 100;
+
 /// The working tree, untracked files included, against `merge_base`.
 pub async fn diff_worktree(
     repo: &Repo,
@@ -75,24 +79,66 @@ pub async fn diff_worktree(
     merge_base: &str,
     counting: Counting,
 ) -> Result<Vec<FileDiff>, GitError> {
-    let index = NotedIndex::copy(repo, worktree).await?;
-    let diff = index.git().args(["diff", "--ignore-submodules=dirty"]).args(FORMAT).args(counting.option());
-    let bytes = diff.args([revision(merge_base)?, "--"]).run().await?;
-    Ok(name_changes(Some(worktree), read(&bytes), counting))
+    let index = NotedIndex::open(repo, worktree).await?;
+    let base = revision(merge_base)?;
+    let raws = match counting {
+        Counting::Skip => read(&index.diff().args([base, "--"]).run().await?),
+        Counting::Count => count(repo, worktree, &index, base).await?,
+    };
+    Ok(name_changes(Some(worktree), raws, counting))
 }
 
-/// A copy of a worktree's index that includes untracked files.
+async fn count(repo: &Repo, worktree: &Path, index: &NotedIndex, base: &str) -> Result<Vec<Raw>, GitError> {
+    let raws = match recount(repo, worktree, index, base).await? {
+        Some(raws) => raws,
+        None => read(&index.diff().args(["--numstat", base, "--"]).run().await?),
+    };
+    repo.counted().keep(worktree, rules_of(repo, base, &raws), &raws);
+    Ok(raws)
+}
+
+/// Counts what changed in a large diff since the last look; `None` where that is not known, or too much.
+async fn recount(
+    repo: &Repo,
+    worktree: &Path,
+    index: &NotedIndex,
+    base: &str,
+) -> Result<Option<Vec<Raw>>, GitError> {
+    if !repo.counted().knows(worktree) {
+        return Ok(None);
+    }
+    let mut raws = read(&index.diff().args([base, "--"]).run().await?);
+    let Some(rules) = rules_of(repo, base, &raws) else { return Ok(None) };
+    let unknown = repo.counted().fill(worktree, rules, &mut raws);
+    // Which file a renamed one comes from depends on all others.
+    if unknown.len() > RECOUNTED_MAX || unknown.iter().any(|at| matches!(raws[*at].status, b'R' | b'C')) {
+        return Ok(None);
+    }
+    if !unknown.is_empty() {
+        let paths = unknown.iter().map(|at| to_path(&raws[*at].new_path));
+        let some = index.diff().args(["--numstat", "--no-renames", base, "--"]).args(paths);
+        let some = read(&some.env("GIT_LITERAL_PATHSPECS", "1").run().await?);
+        for at in unknown {
+            let raw = &mut raws[at];
+            let is_same = |one: &&Raw| one.new_path == raw.new_path && one.oids == raw.oids;
+            // An agent may have changed it between the two.
+            let Some(counted) = some.iter().find(is_same) else { return Ok(None) };
+            raw.counts = counted.counts;
+        }
+    }
+    Ok(Some(raws))
+}
+
+/// A worktree's index when there are no untracked files, else a copy of it that includes them.
 pub(crate) struct NotedIndex {
     tree: Tree,
-    file: PathBuf,
-    /// Contains the copy.
-    _scratch: Scratch,
+    /// Where the copy is, and what contains it.
+    copy: Option<(PathBuf, Scratch)>,
 }
 
 impl NotedIndex {
-    pub async fn copy(repo: &Repo, worktree: &Path) -> Result<Self, GitError> {
-        let (tree, scratch) = (repo.tree(worktree)?, Scratch::new(repo)?);
-        let noted = Self { file: scratch.copy_index(tree.git_dir()).await?, tree, _scratch: scratch };
+    pub async fn open(repo: &Repo, worktree: &Path) -> Result<Self, GitError> {
+        let mut noted = Self { tree: repo.tree(worktree)?, copy: None };
         let list = ["ls-files", "-o", "--exclude-standard", "-z"];
         let untracked = noted.git().args(list).run().await?;
         // A nested repository ends in '/' and is not this repository's content.
@@ -100,6 +146,8 @@ impl NotedIndex {
             untracked.split(|byte| *byte == 0).filter(|path| !path.is_empty() && !path.ends_with(b"/"));
         let files: Vec<u8> = files.flat_map(|path| path.iter().copied().chain([0])).collect();
         if !files.is_empty() {
+            let scratch = Scratch::new(repo)?;
+            noted.copy = Some((scratch.copy_index(noted.tree.git_dir()).await?, scratch));
             let note = ["add", "-N", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul"];
             let note = noted.git().args(note).env("GIT_LITERAL_PATHSPECS", "1");
             // A file that vanished meanwhile fails alone.
@@ -110,7 +158,15 @@ impl NotedIndex {
 
     /// A reading git that uses this index. Larger files are reported as binary instead of being read line by line.
     pub fn git(&self) -> Git {
-        Git::read(&self.tree).option("core.bigFileThreshold=16m").env("GIT_INDEX_FILE", &self.file)
+        let git = Git::read(&self.tree).option("core.bigFileThreshold=16m");
+        match &self.copy {
+            Some((file, _)) => git.env("GIT_INDEX_FILE", file),
+            None => git,
+        }
+    }
+
+    fn diff(&self) -> Git {
+        self.git().args(["diff", "--ignore-submodules=dirty"]).args(FORMAT)
     }
 }
 
@@ -140,13 +196,21 @@ impl Counting {
 }
 
 /// A raw record, as git prints it.
-struct Raw {
+pub(crate) struct Raw {
     modes: (String, String),
-    oids: (String, String),
+    pub oids: (String, String),
     status: u8,
-    old_path: Vec<u8>,
-    new_path: Vec<u8>,
-    counts: Option<(u64, u64)>,
+    pub old_path: Vec<u8>,
+    pub new_path: Vec<u8>,
+    pub counts: Option<(u64, u64)>,
+}
+
+impl Raw {
+    /// Whether git has stored the contents of both sides, so that their ids stand for them.
+    pub fn is_stored(&self) -> bool {
+        let side = |mode: &str, oid: &str| mode == "000000" || !is_zero(oid);
+        side(&self.modes.0, &self.oids.0) && side(&self.modes.1, &self.oids.1)
+    }
 }
 
 /// Reads `--raw --numstat -z`: first all raw records, then the counts in the same order.

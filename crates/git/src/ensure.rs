@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use crate::claim::{config_key, record, update_submodules};
-use crate::command::Git;
+use crate::command::{Git, Haste};
 use crate::spare::{self, Attach, AttachFailure, Hooks};
 use crate::tree::read_text;
 use crate::{GitError, Kept, Mark, MarkedTask, Owner, Repo, WorktreeBase, admin, mark, retire};
@@ -44,7 +44,7 @@ pub async fn ensure(
     }
     let spare = match base.take_spare(repo, &commit) {
         Some(spare) => spare,
-        None => spare::make(repo, base, &commit, Hooks::Off).await?,
+        None => spare::make(repo, base, &commit, Hooks::Off, Haste::Now).await?,
     };
     let repo_path = repo.path().to_string_lossy().into_owned();
     let installation = base.installation().to_owned();

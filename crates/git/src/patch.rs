@@ -38,7 +38,7 @@ pub async fn patch_worktree(
     merge_base: &str,
     scope: &PatchScope,
 ) -> Result<Patch, GitError> {
-    let index = NotedIndex::copy(repo, worktree).await?;
+    let index = NotedIndex::open(repo, worktree).await?;
     let diff = index.git().args(["diff", "--ignore-submodules=dirty"]);
     scope.read(diff, &[revision(merge_base)?]).await
 }

@@ -1,8 +1,8 @@
 //! Spare worktrees made ahead of time.
 //!
-//! Owns: how many there are and at which commit. `claim` takes them from the base.
-//! Invariant: never more than `size` ready per repository, none made when the disk runs low, and a spare that turns out
-//! to contain changes is retired like any worktree. Spares of other installations are not touched.
+//! Owns: at which commit they are, and when there is no room for one more. `claim` takes them from the base.
+//! Invariant: never more are made than wanted, none when the disk runs low, and a spare that turns out to contain
+//! changes is retired like any worktree. Spares of other installations are not touched.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,14 +10,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-use crate::base::Spare;
+use crate::base::{Spare, blocking, disk_use};
+use crate::command::Haste;
 use crate::spare::Hooks;
 use crate::{GitError, Owner, Repo, WorktreeBase, is_dirty, mark, retire, spare};
+
+/// The spares of one repository take at most this part of what is free.
+const SHARE: u64 = 20;
 
 #[derive(Clone)]
 pub struct Pool {
     base: WorktreeBase,
-    size: usize,
     min_free_bytes: u64,
     /// Two fills at once would make too many.
     filling: Arc<Mutex<()>>,
@@ -34,12 +37,12 @@ pub struct Filled {
 }
 
 impl Pool {
-    pub fn new(base: WorktreeBase, size: usize, min_free_bytes: u64) -> Self {
-        Self { base, size, min_free_bytes, filling: Arc::default() }
+    pub fn new(base: WorktreeBase, min_free_bytes: u64) -> Self {
+        Self { base, min_free_bytes, filling: Arc::default() }
     }
 
-    /// Brings the repository's spares to `commit` and their number to the pool's size.
-    pub async fn fill(&self, repo: &Repo, commit: &str) -> Result<Filled, GitError> {
+    /// Brings the repository's spares to `commit` and their number to `wanted`, as far as there is room.
+    pub async fn fill(&self, repo: &Repo, commit: &str, wanted: usize) -> Result<Filled, GitError> {
         let _filling = self.filling.lock().await;
         let mut filled = Filled::default();
         self.adopt(repo, &mut filled).await?;
@@ -48,13 +51,38 @@ impl Pool {
         }
         self.base.make()?;
         filled.ready = self.base.spare_paths(repo).len();
-        while filled.ready < self.size && forge_os::free_bytes(self.base.path()) >= self.min_free_bytes {
-            let spare = spare::make(repo, &self.base, commit, Hooks::Run).await?;
+        while filled.ready < wanted && self.has_room(repo).await? {
+            let spare = spare::make(repo, &self.base, commit, Hooks::Run, Haste::Later).await?;
             self.base.put_spare(repo, spare);
             filled.made += 1;
             filled.ready = self.base.spare_paths(repo).len();
         }
         Ok(filled)
+    }
+
+    /// Puts away the spares that are more than `wanted`.
+    pub async fn trim(&self, repo: &Repo, wanted: usize) -> Result<usize, GitError> {
+        let _filling = self.filling.lock().await;
+        let mut retired = 0;
+        while self.base.spare_paths(repo).len() > wanted
+            && let Some(spare) = self.base.take_any_spare(repo)
+        {
+            self.base.let_go(&spare.path);
+            retire(repo, &self.base, Owner::Spare, &spare.path).await?;
+            retired += 1;
+        }
+        Ok(retired)
+    }
+
+    async fn has_room(&self, repo: &Repo) -> Result<bool, GitError> {
+        let (base, ready) = (self.base.clone(), self.base.spare_paths(repo));
+        let min_free_bytes = self.min_free_bytes;
+        blocking(move || {
+            let free = forge_os::free_bytes(base.path());
+            let used = ready.first().map_or(0, |one| disk_use(one).saturating_mul(ready.len() as u64));
+            Ok(free >= min_free_bytes && used <= free / SHARE)
+        })
+        .await
     }
 
     /// Takes over spares that an earlier server of this installation left; unfinished and changed ones are retired.
@@ -103,7 +131,7 @@ impl Pool {
         }
         let moved = {
             let _permit = repo.checking_out().await;
-            spare::check_out(repo, &tree, None, commit, Hooks::Run).await
+            spare::check_out(repo, &tree, None, commit, Hooks::Run, Haste::Later).await
         };
         match moved {
             Ok(()) => {

@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError, Weak};
 
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard, Semaphore, SemaphorePermit};
 
-use crate::branch::Resolver;
+use crate::branch::{MergeBases, Resolver};
 use crate::command::Git;
+use crate::counted::Counted;
 use crate::radar::Conflicts;
 use crate::tree::{Tree, read_text};
 use crate::{GitError, admin, is_object_id};
@@ -30,6 +31,8 @@ struct Shared {
     resolver: Resolver,
     used: Once,
     conflicts: Conflicts,
+    counted: Counted,
+    merge_bases: MergeBases,
 }
 
 impl std::fmt::Debug for Repo {
@@ -76,6 +79,8 @@ impl Repo {
             checkouts: Semaphore::new(CHECKOUTS),
             used: Once::new(),
             conflicts: Conflicts::default(),
+            counted: Counted::default(),
+            merge_bases: MergeBases::default(),
             main: Tree::main(&path, &common_dir),
             store,
         });
@@ -127,6 +132,14 @@ impl Repo {
 
     pub(crate) fn conflicts(&self) -> &Conflicts {
         &self.0.conflicts
+    }
+
+    pub(crate) fn merge_bases(&self) -> &MergeBases {
+        &self.0.merge_bases
+    }
+
+    pub(crate) fn counted(&self) -> &Counted {
+        &self.0.counted
     }
 
     /// The real git directory that all worktrees share.

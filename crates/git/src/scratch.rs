@@ -13,7 +13,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use crate::base::blocking;
-use crate::{GitError, Repo};
+use crate::{GitError, Repo, config};
 
 const PREFIX: &str = "forge-scratch-";
 /// Another process may consider a directory abandoned before it is locked.
@@ -100,9 +100,11 @@ fn remove_left(dir: &Path) {
         let is_scratch = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())
             && entry.file_type().is_ok_and(|kind| kind.is_dir());
         let Some(lock) = is_scratch.then(|| File::open(entry.path()).ok()).flatten() else { continue };
-        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
-            && let Err(error) = std::fs::remove_dir_all(entry.path())
-        {
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            continue;
+        }
+        config::unlock_left(dir, &entry.path());
+        if let Err(error) = std::fs::remove_dir_all(entry.path()) {
             tracing::warn!(path = %entry.path().display(), %error, "cannot remove what a killed server left");
         }
     }

@@ -9,7 +9,7 @@ use forge_types::AttemptId;
 
 use crate::admin::Draft;
 use crate::base::{Spare, blocking};
-use crate::command::{Git, GitVersion, check_git};
+use crate::command::{Git, GitVersion, Haste, check_git};
 use crate::tree::Tree;
 use crate::{GitError, Mark, Owner, Repo, WorktreeBase, admin, mark};
 
@@ -43,13 +43,14 @@ pub(crate) async fn make(
     base: &WorktreeBase,
     commit: &str,
     hooks: Hooks,
+    haste: Haste,
 ) -> Result<Spare, GitError> {
     let dir = base.spare_dir();
     std::fs::create_dir_all(&dir).map_err(GitError::io(&dir))?;
     let dir = std::fs::canonicalize(&dir).map_err(GitError::io(&dir))?;
     let path = dir.join(&AttemptId::random().hex()[..12]);
     base.hold(&path);
-    let made = fill_in(repo, base, commit, &path, hooks).await;
+    let made = fill_in(repo, base, commit, &path, hooks, haste).await;
     if made.is_err() {
         base.let_go(&path);
     }
@@ -62,11 +63,12 @@ async fn fill_in(
     commit: &str,
     path: &Path,
     hooks: Hooks,
+    haste: Haste,
 ) -> Result<Spare, GitError> {
     let git_dir = register(repo, base, commit, path).await?;
     let _permit = repo.checking_out().await;
     let tree = repo.linked(path, git_dir.clone());
-    if let Err(error) = check_out(repo, &tree, Some("-f"), commit, hooks).await {
+    if let Err(error) = check_out(repo, &tree, Some("-f"), commit, hooks, haste).await {
         drop_empty(repo, base, path, &git_dir);
         return Err(error);
     }
@@ -80,6 +82,7 @@ pub(crate) async fn check_out(
     force: Option<&str>,
     commit: &str,
     hooks: Hooks,
+    haste: Haste,
 ) -> Result<(), GitError> {
     let mut checkout = Git::write(tree);
     if hooks == Hooks::Run {
@@ -88,7 +91,7 @@ pub(crate) async fn check_out(
         checkout = checkout.with_hooks().option(format!("core.hooksPath={folder}"));
     }
     let checkout = checkout.args(["checkout", "-q"]).args(force).args(["--detach", commit, "--"]);
-    checkout.time_limit(std::time::Duration::from_secs(1800)).run_patiently().await.map(drop)
+    checkout.haste(haste).time_limit(std::time::Duration::from_secs(1800)).run_patiently().await.map(drop)
 }
 
 /// An empty worktree at `commit` that git knows. `git worktree add` writes its entry file by file, and every git that

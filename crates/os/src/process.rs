@@ -136,6 +136,15 @@ pub fn end_group(leader: u32) {
     }
 }
 
+/// Lets others have the processor first, for a child that has not yet been waited for. What it starts inherits this.
+pub fn lower_priority(child: u32) {
+    const NICE: i32 = 10;
+    if let Some(child) = raw(child) {
+        // Where that is refused, it is merely as fast as others.
+        let _ = rustix::process::setpriority_process(Some(child), NICE);
+    }
+}
+
 /// The command line of a process, for people.
 pub fn command_of(pid: u32) -> String {
     const MOST_CHARS: usize = 80;

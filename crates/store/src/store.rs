@@ -322,6 +322,21 @@ impl Store {
         bind!(query::IDLE_ATTEMPTS, before).list(&mut *self.reader().await?).await
     }
 
+    /// The most attempts in worktrees that a project got within `window_ms`, since a time.
+    pub async fn largest_burst(&self, project: ProjectId, since: Millis, window_ms: i64) -> Result<usize> {
+        let sql = "SELECT MAX(starts) FROM (SELECT COUNT(*) AS starts FROM attempts \
+             JOIN tasks ON tasks.id = attempts.task_id WHERE attempts.created_ms >= $1 \
+             AND attempts.use_worktree = TRUE AND tasks.project_id = $2 GROUP BY attempts.created_ms / $3) AS slots";
+        let most: Option<i64> =
+            bind!(sql, since, project, window_ms).value(&mut *self.reader().await?).await?;
+        Ok(usize::try_from(most.unwrap_or(0)).unwrap_or(0))
+    }
+
+    /// Every attempt there is.
+    pub async fn attempt_ids(&self) -> Result<Vec<AttemptId>> {
+        bind!("SELECT id FROM attempts").values(&mut *self.reader().await?).await
+    }
+
     /// Attempts with work that could not be committed.
     pub async fn uncommitted_attempts(&self) -> Result<Vec<AttemptId>> {
         let sql = "SELECT DISTINCT attempt_id FROM runs WHERE commit_error IS NOT NULL AND dropped = FALSE";

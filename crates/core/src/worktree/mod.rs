@@ -12,6 +12,7 @@ pub(crate) mod host;
 pub(crate) mod images;
 pub(crate) mod leftover;
 pub(crate) mod queue;
+pub(crate) mod spares;
 pub(crate) mod upkeep;
 pub(crate) mod workplace;
 
@@ -60,7 +61,7 @@ impl Worktrees {
     ) -> Result<Self> {
         let base = WorktreeBase::new(config.worktree_base.clone(), installation);
         base.make()?;
-        let pool = Pool::new(base.clone(), config.spares, SPARE_FREE_BYTES);
+        let pool = Pool::new(base.clone(), SPARE_FREE_BYTES);
         let (exe, logs) = (config.exe.clone(), config.home.join("runs"));
         let host = Host::new(Machine { base, pool, repos, exe, logs });
         let turns = Semaphore::new(TURNS);
@@ -69,6 +70,11 @@ impl Worktrees {
 
     pub(crate) fn host(&self) -> &Host {
         &self.host
+    }
+
+    /// Whether so many starts and commits are under way that the next one waits for its turn.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.turns.available_permits() == 0
     }
 
     pub(crate) async fn turn(&self) -> Result<SemaphorePermit<'_>> {

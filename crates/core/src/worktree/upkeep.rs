@@ -5,7 +5,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::time::Duration;
 
 use forge_git::{GitError, Owner};
 use forge_run::DirectoryOwner;
@@ -13,20 +12,16 @@ use forge_store::Page;
 use forge_types::wire::{
     KeptWorktree, RestoreSource, RestoredWorktree, Standing, TrashLine, WorktreeLine, WorktreeReport,
 };
-use forge_types::{AttemptId, CreateProject, ErrorCode, Millis, Project, RegisteredProject, TaskId};
+use forge_types::{AttemptId, ErrorCode, Millis, TaskId};
 
 use crate::background::Bell;
 use crate::worktree::hold::Hold;
 use crate::worktree::host::{
-    Directory, Ensure, Exists, FillSpares, FreeBytes, IsStrangers, IsThere, List, Measure, Restore, Retire,
-    Trash, Whose,
+    Directory, Ensure, Exists, FreeBytes, IsStrangers, IsThere, List, Measure, Restore, Retire, Trash, Whose,
 };
 use crate::worktree::workplace::Workplace;
 use crate::worktree::workplace::marked;
 use crate::{Error, Forge, Result};
-
-/// How long a refill of the spare worktrees waits for more starts to come.
-const WARM_UP_PAUSE: Duration = Duration::from_millis(250);
 
 /// A directory below the worktree base, and what its mark says.
 #[derive(Clone, Debug)]
@@ -205,51 +200,6 @@ impl Forge {
         });
     }
 
-    /// Registers a project, which gets spare worktrees at once.
-    pub async fn create_project(&self, request: CreateProject) -> Result<RegisteredProject> {
-        let registered = self.register_project(request).await?;
-        self.warm_up(&registered.project);
-        Ok(registered)
-    }
-
-    /// Keeps spare worktrees at the tip of the project's base branch, in the background.
-    pub(crate) fn warm_up(&self, project: &Project) {
-        let warming = || self.0.worktrees.warming.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if self.0.config.spares == 0 || !warming().insert(project.id) {
-            return;
-        }
-        let (forge, project) = (self.clone(), project.clone());
-        self.0.background.spawn(async move {
-            let filled = async {
-                // Starts that come together share one refill, and have the machine to themselves first.
-                tokio::time::sleep(WARM_UP_PAUSE).await;
-                forge
-                    .0
-                    .worktrees
-                    .warming
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner)
-                    .remove(&project.id);
-                let repo = forge.repo(&project).await?;
-                let branch = match &project.default_base_branch {
-                    Some(branch) => branch.clone(),
-                    None => repo.current_branch().await?.unwrap_or_else(|| "main".to_owned()),
-                };
-                if let Some(tip) = repo.resolve_branch(&branch).await? {
-                    let repo = project.git_repo_path.clone().into();
-                    forge.ask(FillSpares { repo, commit: tip.commit }).await?;
-                }
-                Ok::<_, Error>(())
-            };
-            tokio::select! {
-                () = forge.0.background.closing() => {}
-                filled = filled => if let Err(error) = filled {
-                    tracing::info!(project = %project.name, %error, "no warm worktrees");
-                }
-            }
-        });
-    }
-
     pub async fn worktrees(&self) -> Result<WorktreeReport> {
         let mut report = WorktreeReport {
             base: self.0.worktrees.host.base().to_owned(),
@@ -290,9 +240,9 @@ impl Forge {
     /// Rows are read after the directories, so that a start which is being recorded is not taken for an orphan.
     pub(crate) async fn classify_worktrees(&self) -> Result<Vec<FoundDirectory>> {
         let listed = self.ask(List {}).await?;
-        let attempts = self.0.store.attempts(None, Page::default()).await?;
+        let attempts = self.0.store.attempt_ids().await?;
         let errands = self.0.store.errands(None).await?;
-        let attempts = attempts.into_iter().map(|attempt| Owner::Attempt(attempt.id));
+        let attempts = attempts.into_iter().map(Owner::Attempt);
         let known: HashSet<Owner> =
             attempts.chain(errands.into_iter().map(|errand| Owner::Errand(errand.id))).collect();
         let lines = listed.into_iter().map(|forge_git::Listed { path, mark }| {
@@ -324,7 +274,9 @@ impl Forge {
         }
         let now = Millis::now();
         let expiry_ms = (self.0.config.expiry_h as i64).saturating_mul(3_600_000);
-        self.compare_with_disk().await?;
+        let found = self.classify_worktrees().await?;
+        self.compare_with_disk(&found).await?;
+        self.look_after_spares(&found).await?;
         for attempt in self.0.store.idle_attempts(Millis(now.0.saturating_sub(expiry_ms))).await? {
             // Another program's worktree has no end here.
             let at = self.directory_of(&attempt).await?;
@@ -340,9 +292,8 @@ impl Forge {
 
     /// Says in the rows whether the worktrees are there, where the two differ: somebody removed one, or a server died
     /// between moving one and writing that down. One that is in use is left to whoever uses it.
-    async fn compare_with_disk(&self) -> Result<()> {
-        let marked: HashSet<AttemptId> =
-            self.classify_worktrees().await?.iter().filter_map(|found| found.line.attempt_id).collect();
+    async fn compare_with_disk(&self, found: &[FoundDirectory]) -> Result<()> {
+        let marked: HashSet<AttemptId> = found.iter().filter_map(|found| found.line.attempt_id).collect();
         let projects = self.0.store.projects().await?;
         let projects: HashMap<_, _> = projects.iter().map(|project| (project.id, project)).collect();
         for attempt in self.0.store.attempts(None, Page::default()).await? {

@@ -173,3 +173,60 @@ async fn what_an_agent_puts_in_the_place_of_a_file_meanwhile_is_not_read() {
         assert!(diff.content_omitted && diff.new_content.is_none(), "{diff:?}");
     }
 }
+
+#[tokio::test]
+async fn what_was_counted_before_gives_the_same_figures_as_counting_all() {
+    let f = Fixture::new().await;
+    let lines = |from: u32| (from..from + 20).map(|n| format!("line {n}\n")).collect::<String>();
+    for n in 0..250 {
+        write(&f.project().join(format!("src/{n}.txt")), lines(n * 20));
+    }
+    git(&f.project(), &["add", "-A"]);
+    git(&f.project(), &["commit", "-qm", "files"]);
+    let (_, w) = f.start("counted").await;
+    let p = &w.path;
+    let file = |n: u32| p.join(format!("src/{n}.txt"));
+    let append = |n: u32, text: &str| write(&file(n), lines(n * 20) + text);
+    let commit = || git(p, &["commit", "-qam", "work"]);
+    for n in 0..250 {
+        append(n, "new\n");
+    }
+    commit();
+    let same = async |step: &str| {
+        // Under another name nothing is known.
+        let fresh = f.dir.path().join(step);
+        symlink(p, &fresh).unwrap();
+        let looked = diff_worktree(&f.repo, p, &w.head, Counting::Count).await.unwrap();
+        let counted = diff_worktree(&f.repo, &fresh, &w.head, Counting::Count).await.unwrap();
+        assert_eq!(looked, counted, "{step}");
+        looked.iter().map(|file| file.additions.unwrap_or(0)).sum::<u64>()
+    };
+    assert_eq!(same("first").await, 250);
+    assert_eq!(same("again").await, 250);
+    append(1, "more\nand more\n");
+    append(2, "no newline at the end");
+    write(&file(3), "other\r\n");
+    assert_eq!(same("edited").await, 250 + 1);
+    commit();
+    assert_eq!(same("committed").await, 250 + 1);
+    append(10, "a\nb\nc\n");
+    commit();
+    assert_eq!(same("edited and committed").await, 250 + 3);
+    std::fs::remove_file(file(4)).unwrap();
+    std::fs::set_permissions(file(5), PermissionsExt::from_mode(0o755)).unwrap();
+    write(&file(6), [0u8, 1, 2]);
+    write(&p.join("untracked.txt"), "one\ntwo\n");
+    same("odd").await;
+    std::fs::rename(file(7), p.join("moved.txt")).unwrap();
+    same("renamed").await;
+    write(&p.join(".gitattributes"), "src/8.txt -diff\n");
+    same("attributes").await;
+    git(p, &["add", "-A"]);
+    commit();
+    same("attributes committed").await;
+    write(&p.join(".gitattributes"), "src/9.txt -diff\n");
+    commit();
+    same("attributes changed").await;
+    git(p, &["checkout", "-q", &w.head]);
+    assert_eq!(same("nothing").await, 0);
+}

@@ -284,7 +284,12 @@ async fn call(function: &str, world: &World, s: &Site) {
                 _ = commit.add("a.txt").await;
             }
         }
-        "Pool::new" | "Pool::fill" => _ = Pool::new(base.clone(), 1, 0).fill(repo, head).await,
+        "Pool::new" | "Pool::fill" => _ = Pool::new(base.clone(), 0).fill(repo, head, 1).await,
+        "Pool::trim" => {
+            let pool = Pool::new(base.clone(), 0);
+            _ = pool.fill(repo, head, 1).await;
+            _ = pool.trim(repo, 0).await;
+        }
         "push" => {
             let remote = dir.path().join("remote.git");
             if !remote.exists() {

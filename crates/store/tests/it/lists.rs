@@ -135,3 +135,22 @@ async fn only_attempts_that_nobody_uses_are_idle() {
     let found = store.idle_attempts(Millis(100)).await.unwrap();
     assert_eq!(found.iter().map(|attempt| attempt.id).collect::<Vec<_>>(), [idle.id, never_run.id]);
 }
+
+#[tokio::test]
+async fn the_largest_burst_is_of_one_project_and_of_starts_in_worktrees() {
+    let (store, _dir) = store().await;
+    let (project, other) = (insert_project(&store).await.id, insert_project(&store).await.id);
+    let mut tx = store.begin().await.unwrap();
+    for at in [5, 10, 11, 25, 26, 27] {
+        insert_attempt(&mut tx, project, at).await;
+    }
+    for at in [12, 13, 14, 15] {
+        insert_attempt(&mut tx, other, at).await;
+        let (_, in_checkout) = insert_attempt(&mut tx, project, at).await;
+        tx.update_attempt(&Attempt { use_worktree: false, ..in_checkout }).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    let burst = async |project, since| store.largest_burst(project, Millis(since), 10).await.unwrap();
+    assert_eq!((burst(project, 0).await, burst(other, 0).await), (3, 4));
+    assert_eq!((burst(project, 27).await, burst(project, 28).await), (1, 0));
+}

@@ -25,7 +25,7 @@ pub(crate) use looks::{
 };
 pub(crate) use stock::{
     Adopt, Claim, DropClaim, EmptyTrash, Ensure, FillSpares, FindStranger, FreeBytes, IsStrangers, List,
-    Measure, Release, Restore, Retire, RetireCutOff, TakeOver, Trash, Whose,
+    Measure, Release, Restore, Retire, RetireCutOff, TakeOver, Trash, TrimSpares, Whose,
 };
 pub(crate) use work::{Abort, Commit, CopyFiles, DeleteFile, Merge, PutImages, Rebase, Reset};
 
@@ -211,7 +211,7 @@ mod tests {
         let repo = Repo::init(&path).await.unwrap();
         std::fs::write(path.join("a.txt"), "1\n").unwrap();
         let base = WorktreeBase::new(dir.path().join("base"), "here".to_owned());
-        let pool = Pool::new(base.clone(), 0, 0);
+        let pool = Pool::new(base.clone(), 0);
         let (exe, logs) = (PathBuf::from("forge"), dir.path().join("runs"));
         let host = Host::new(Machine { base, pool, repos: Arc::default(), exe, logs });
         let at = Directory::new(repo.path(), repo.path());

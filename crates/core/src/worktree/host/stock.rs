@@ -84,8 +84,13 @@ requests! {
         forge_git::empty_trash(&host.base, older_than, now).await
     };
 
-    /// Makes spare worktrees at a commit.
-    FillSpares { repo: PathBuf, commit: String } -> Filled = |host| {
-        host.pool.fill(&host.repo(&repo).await?, &commit).await
+    /// Makes spare worktrees at a commit, until there are so many.
+    FillSpares { repo: PathBuf, commit: String, wanted: usize } -> Filled = |host| {
+        host.pool.fill(&host.repo(&repo).await?, &commit, wanted).await
+    };
+
+    /// Puts away the spare worktrees that are more.
+    TrimSpares { repo: PathBuf, wanted: usize } -> usize = |host| {
+        host.pool.trim(&host.repo(&repo).await?, wanted).await
     };
 }
