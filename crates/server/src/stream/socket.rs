@@ -84,24 +84,27 @@ async fn drive(
     shutdown: CancellationToken,
 ) {
     let end = pump(&mut socket, frames, &shutdown).await;
-    let (code, reason) = match end {
+    let (code, reason) = match &end {
         End::Finished => (close_code::NORMAL, ""),
         End::Shutdown => (close_code::AWAY, "the server is stopping"),
         End::Failed(error) => {
             tracing::warn!(%error, "a stream failed");
             (close_code::ERROR, "the stream failed; the server's log says why")
         }
-        End::Broken(code) => (code, "the frame is not allowed"),
+        End::Broken(code) => (*code, "the frame is not allowed"),
         End::Gone => return,
     };
-    let close = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
-    let farewell = async {
-        socket.send(close).await?;
-        while socket.next().await.transpose()?.is_some() {}
-        Ok::<_, axum::Error>(())
+    let close = socket.send(Message::Close(Some(CloseFrame { code, reason: reason.into() })));
+    let is_sent = match end {
+        // A slow client still takes what was written before.
+        End::Finished | End::Failed(_) => write(close, &shutdown).await.is_ok(),
+        _ => matches!(timeout(FAREWELL, close).await, Ok(Ok(()))),
     };
-    // Whether the client replies makes no difference now.
-    let _ = timeout(FAREWELL, farewell).await;
+    if is_sent {
+        // Whether the client replies makes no difference now.
+        let reply = async { while let Some(Ok(_)) = socket.next().await {} };
+        let _ = timeout(FAREWELL, reply).await;
+    }
 }
 
 async fn pump(
@@ -110,6 +113,7 @@ async fn pump(
     shutdown: &CancellationToken,
 ) -> End {
     let mut frames = pin!(frames.fuse());
+    let mut stopping = pin!(shutdown.cancelled());
     let mut ping = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut unflushed = false;
@@ -118,7 +122,7 @@ async fn pump(
         // comes only when the source has nothing ready.
         let written = tokio::select! {
             biased;
-            () = shutdown.cancelled() => return End::Shutdown,
+            () = &mut stopping => return End::Shutdown,
             heard = socket.next() => match heard {
                 Some(Ok(Message::Close(_))) => {
                     let _ = timeout(FAREWELL, socket.close()).await;
@@ -132,10 +136,14 @@ async fn pump(
             batch = frames.next() => match batch {
                 None => return End::Finished,
                 Some(Err(error)) => return End::Failed(error),
-                Some(Ok(batch)) => {
+                Some(Ok(batch)) if !batch.is_empty() => {
                     unflushed = true;
                     write(feed(socket, batch), shutdown).await
                 }
+                Some(Ok(_)) => match std::mem::take(&mut unflushed) {
+                    true => write(socket.flush(), shutdown).await,
+                    false => continue,
+                },
             },
             () = ready(()), if unflushed => {
                 unflushed = false;
@@ -167,17 +175,18 @@ async fn feed(socket: &mut WebSocket, batch: Batch) -> Result<(), axum::Error> {
     Ok(())
 }
 
-/// A write that ends when the server does.
+/// A write that ends when the server does. Most are done at once, so the end is looked at only by one that has to wait.
 async fn write(
     writing: impl Future<Output = Result<(), axum::Error>>,
     shutdown: &CancellationToken,
 ) -> Result<(), End> {
     tokio::select! {
-        () = shutdown.cancelled() => Err(End::Shutdown),
+        biased;
         written = timeout(STALL_LIMIT, writing) => match written {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(End::Gone),
         },
+        () = shutdown.cancelled() => Err(End::Shutdown),
     }
 }
 

@@ -9,6 +9,7 @@ use forge_core::Kind;
 use futures_util::stream;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio_tungstenite::tungstenite::{self, protocol::frame::coding::CloseCode};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
@@ -21,8 +22,20 @@ where
     F: Fn() -> S + Clone + Send + Sync + 'static,
     S: Stream<Item = Result<Batch, Error>> + Send + 'static,
 {
+    connect_until(shutdown, source, Arc::default()).await
+}
+
+/// The same; `left` is notified when the server has left the socket.
+async fn connect_until<F, S>(shutdown: CancellationToken, source: F, left: Arc<Notify>) -> Client
+where
+    F: Fn() -> S + Clone + Send + Sync + 'static,
+    S: Stream<Item = Result<Batch, Error>> + Send + 'static,
+{
     let handler = move |upgrade: WebSocketUpgrade| async move {
-        upgrade.on_upgrade(move |socket| drive(socket, source(), shutdown))
+        upgrade.on_upgrade(async move |socket| {
+            drive(socket, source(), shutdown).await;
+            left.notify_one();
+        })
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -95,6 +108,39 @@ async fn a_client_that_reads_nothing_is_not_read_ahead_for() {
     assert!(before < 1000, "{before} batches of 64 KiB were pulled for a client that reads nothing");
     shutdown.cancel();
     drop(client);
+}
+
+#[tokio::test]
+async fn a_client_that_reads_slowly_gets_the_end_of_a_source_that_ended_long_ago() {
+    const FRAME: usize = 64 << 10;
+    let (pulled, stop) = (Arc::new(AtomicUsize::new(0)), CancellationToken::new());
+    let (counter, stopped) = (pulled.clone(), stop.clone());
+    let source = move || {
+        let (counter, stopped) = (counter.clone(), stopped.clone());
+        let frames = stream::repeat_with(move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+            Ok(vec!["x".repeat(FRAME).into()])
+        });
+        frames.take_while(move |_| ready(!stopped.is_cancelled()))
+    };
+    let left = Arc::new(Notify::new());
+    let mut client = connect_until(CancellationToken::new(), source, left.clone()).await;
+    let mut before = usize::MAX;
+    while pulled.load(Ordering::Relaxed) != before {
+        before = pulled.load(Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+    // Every buffer is full. The source ends, and the client reads just enough for the server to see that.
+    stop.cancel();
+    let mut count = 0;
+    while pulled.load(Ordering::Relaxed) == before {
+        client.next().await.unwrap().unwrap();
+        count += 1;
+    }
+    // Only a server that loses what the client has not taken leaves now.
+    let _ = timeout(2 * FAREWELL, left.notified()).await;
+    let (texts, code) = read(client).await;
+    assert_eq!((count + texts.len(), code), (before, Some(CloseCode::Normal)));
 }
 
 #[tokio::test]
