@@ -23,7 +23,7 @@ pub(crate) enum Line<'a> {
 impl Lines {
     /// Calls `each` with every line that `chunk` completes, without its line end.
     pub fn push(&mut self, mut chunk: &[u8], mut each: impl FnMut(Line<'_>)) {
-        while let Some(end) = chunk.iter().position(|byte| *byte == b'\n') {
+        while let Some(end) = memchr::memchr(b'\n', chunk) {
             let (line, rest) = (&chunk[..end], &chunk[end + 1..]);
             chunk = rest;
             if self.partial.is_empty() && self.dropped == 0 && line.len() <= MAX_LINE_BYTES {

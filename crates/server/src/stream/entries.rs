@@ -1,6 +1,10 @@
 //! Normalised logs: what an agent did, in readable entries.
 //!
-//! Invariant: the patches of a run are always the same, so `?after=n` may skip the first n of them.
+//! Invariants: the patches of a run are always the same, so `?after=n` may skip the first n of them. A numbered frame
+//! holds the patches that come at once and has the number of its last; their entries ascend, because shipped clients
+//! apply only the last of several patches of one path. Without numbers a frame has one patch, as it always had.
+
+use std::io::Write as _;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -15,7 +19,7 @@ use crate::extract::Id;
 use crate::stream::delivery::Delivery;
 use crate::stream::live::Numbering;
 use crate::stream::monitor::Monitor;
-use crate::stream::patch::{finished, frame, put, remove};
+use crate::stream::patch::{finished, frame};
 use crate::stream::settle::settle;
 use crate::stream::socket::Batch;
 
@@ -38,6 +42,9 @@ pub(crate) async fn watch(
     };
     delivery.send(&app, entries.frames()).await
 }
+
+/// No frame of several patches is larger: the least that a common WebSocket library reads is 32 KiB.
+const FRAME_BYTES: usize = 31 << 10;
 
 struct Entries {
     forge: Forge,
@@ -69,14 +76,31 @@ impl Entries {
     }
 
     fn write_all(&mut self, patches: &[EntryPatch]) -> Batch {
-        let mut batch = Vec::with_capacity(patches.len());
+        let mut batch = Batch::new();
+        let (mut text, mut one) = (String::new(), Vec::new());
+        let mut last = 0;
         for patch in patches {
             self.seen += 1;
-            if self.seen > self.after {
-                let content = patch.entry.as_ref().and_then(|entry| self.monitor.log(&entry.content));
-                batch.extend(content.map(Into::into));
-                batch.push(frame(self.numbering.seq(self.seen), &write(patch)).into());
+            if self.seen <= self.after {
+                continue;
             }
+            let one = write(&mut one, patch);
+            let content = patch.entry.as_ref().and_then(|entry| self.monitor.log(&entry.content));
+            let is_shared = matches!(self.numbering, Numbering::Numbered) && content.is_none();
+            let fits = is_shared && patch.index > last && text.len() + one.len() < FRAME_BYTES;
+            if !text.is_empty() && !fits {
+                batch.push(frame(self.numbering.seq(self.seen - 1), &text).into());
+                text.clear();
+            }
+            batch.extend(content.map(Into::into));
+            if !text.is_empty() {
+                text.push(',');
+            }
+            text.push_str(one);
+            last = patch.index;
+        }
+        if !text.is_empty() {
+            batch.push(frame(self.numbering.seq(self.seen), &text).into());
         }
         batch
     }
@@ -88,14 +112,20 @@ impl Entries {
     }
 }
 
-fn write(patch: &EntryPatch) -> String {
-    let path = format!("/entries/{}", patch.index);
-    let op = match patch.op {
-        PatchOp::Add => "add",
-        PatchOp::Replace => "replace",
+/// The patch as text, in a buffer that is used again.
+fn write<'a>(text: &'a mut Vec<u8>, patch: &EntryPatch) -> &'a str {
+    let op = match (&patch.entry, patch.op) {
+        (None, _) => "remove",
+        (_, PatchOp::Add) => "add",
+        (_, PatchOp::Replace) => "replace",
     };
-    match &patch.entry {
-        Some(entry) => put(op, &path, &NormalizedLogEntry::NormalizedEntry(entry)),
-        None => remove(&path),
+    text.clear();
+    // Writing into memory cannot fail, and entries always serialise, to text.
+    let _ = write!(text, r#"{{"op":"{op}","path":"/entries/{}""#, patch.index);
+    if let Some(entry) = &patch.entry {
+        text.extend_from_slice(br#","value":"#);
+        let _ = serde_json::to_writer(&mut *text, &NormalizedLogEntry::NormalizedEntry(entry));
     }
+    text.push(b'}');
+    std::str::from_utf8(text).unwrap_or_default()
 }

@@ -118,6 +118,57 @@ async fn the_readable_log_ends_like_the_raw_one() {
     world.close().await;
 }
 
+/// The frames of a readable log, without its end.
+async fn entries(address: &str, run: &str, query: &str) -> Vec<Value> {
+    let path = format!("/api/execution-processes/{run}/normalized-logs/ws{query}");
+    let mut client = connect(address, &path).await;
+    let mut frames = Vec::new();
+    loop {
+        match next(&mut client).await {
+            end if end["finished"] == true => return frames,
+            frame => frames.push(frame),
+        }
+    }
+}
+
+fn patches(frames: &[Value]) -> Vec<Value> {
+    frames.iter().flat_map(|frame| frame["JsonPatch"].as_array().unwrap().clone()).collect()
+}
+
+#[tokio::test]
+async fn entries_that_are_there_at_once_share_frames_and_each_still_has_its_number() {
+    let world = World::new().await;
+    let run = run_of(&world, &start(&world, "seq 40000").await).await;
+    let (address, _server) = serve(&world).await;
+    let live = entries(&address, &run, "?after=0").await;
+    let late = entries(&address, &run, "?after=0").await;
+    let all = patches(&late);
+    assert_eq!(patches(&live), all);
+    let place = |op: &Value| op["path"].as_str().unwrap()["/entries/".len()..].parse::<u64>().unwrap();
+    let mut seen = 0;
+    for (at, frame) in late.iter().enumerate() {
+        let ops = frame["JsonPatch"].as_array().unwrap();
+        seen += ops.len();
+        assert_eq!(frame["seq"], seen, "a frame has the number of its last patch");
+        assert!(ops.is_sorted_by(|a, b| place(a) < place(b)), "{frame}");
+        let bytes = frame.to_string().len();
+        assert!(ops.len() == 1 || bytes <= 32 << 10, "{bytes} bytes");
+        // How often an entry is replaced depends on how the output was cut, where a frame ends does not.
+        if let Some(next) = late.get(at + 1).map(|next| &next["JsonPatch"][0]) {
+            let is_full = bytes + next.to_string().len() > 31 << 10;
+            assert!(is_full || place(next) <= place(&ops[ops.len() - 1]), "a frame ends too early: {frame}");
+        }
+    }
+    assert!(late.len() < all.len(), "{} frames of {} patches", late.len(), all.len());
+    for after in 0..all.len() {
+        let rest = entries(&address, &run, &format!("?after={after}")).await;
+        assert_eq!(patches(&rest), all[after..]);
+    }
+    let plain = entries(&address, &run, "").await;
+    assert_eq!((plain.len(), patches(&plain)), (all.len(), all), "without numbers each patch has a frame");
+    world.close().await;
+}
+
 #[tokio::test]
 async fn the_genie_monitor_gets_its_own_messages_too() {
     let world = World::new().await;

@@ -1,5 +1,6 @@
 // The end of a list in a flood. A virtual list measures rows before it shows them, and in a flood they are gone before
-// that. So while many come at once, the last ones are drawn plainly over the list, which waits until it is calm.
+// that. So while many come at once, the last ones are drawn plainly over the list, which waits until it is calm or until
+// nothing more can come.
 
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { cx } from "../../ui/class";
@@ -18,8 +19,13 @@ interface Shown<T> {
   tail: readonly T[] | undefined;
 }
 
-/** `leastPx` is a height that a row has at least. */
-export function useTail<T>(rows: readonly T[], following: boolean, leastPx: (row: T) => number): Shown<T> {
+/** `leastPx` is a height that a row has at least; a list that `isWhole` gets no more rows. */
+export function useTail<T>(
+  rows: readonly T[],
+  following: boolean,
+  isWhole: boolean,
+  leastPx: (row: T) => number,
+): Shown<T> {
   const [phase, setPhase] = useState<Phase>("calm");
   const count = useRef(rows.length);
   const listed = useRef(rows);
@@ -32,9 +38,9 @@ export function useTail<T>(rows: readonly T[], following: boolean, leastPx: (row
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new list begins the wait again
   useEffect(() => {
     if (phase !== "flood") return;
-    const timer = setTimeout(() => setPhase("settling"), CALM_MS);
+    const timer = setTimeout(() => setPhase("settling"), isWhole ? 0 : CALM_MS);
     return () => clearTimeout(timer);
-  }, [phase, rows]);
+  }, [phase, rows, isWhole]);
   useEffect(() => {
     if (phase !== "settling") return;
     const timer = setTimeout(() => setPhase("calm"), SETTLE_MS);

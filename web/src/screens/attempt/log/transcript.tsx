@@ -46,7 +46,8 @@ export function Transcript({ processes, isWaiting, isAsking, actions: given, han
     [processes, from, entries, isAsking],
   );
   const rows = useHeld(fresh, following);
-  const { listed, tail } = useTail(rows, following, leastPx);
+  const isWhole = [...entries.values()].every(({ phase }) => phase === "ended");
+  const { listed, tail } = useTail(rows, following, isWhole, leastPx);
   const isPrepended = useChanged(listed[0]?.key);
   const hasEarlier = from > 0;
   const isLoading = [...entries.values()].some(({ phase }) => phase === "connecting");

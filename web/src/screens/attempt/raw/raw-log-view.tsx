@@ -38,7 +38,7 @@ export function RawLogView({ process, chooser }: { process: ExecutionProcess; ch
   const found = search.find(lines, wanted);
   const [at, setAt] = useState(0);
   const first = lines[0]?.number ?? 1;
-  const { listed, tail } = useTail(lines, following && !isDetached, () => LINE_PX);
+  const { listed, tail } = useTail(lines, following && !isDetached, phase === "ended", () => LINE_PX);
   const isPrepended = usePrepended(first);
 
   const show = (number: number | undefined): void => {
