@@ -232,22 +232,18 @@ impl TestForge {
     pub async fn raw_log(&self, run: &str) -> String {
         let mut socket = self.socket(&format!("/api/execution-processes/{run}/raw-logs/ws")).await;
         let frames = socket.until_closed().await;
-        let ops = frames.iter().flat_map(|frame| frame["JsonPatch"].as_array().cloned().unwrap_or_default());
-        ops.map(|op| text(&op["value"]["content"])).collect()
+        patches(&frames).iter().map(|op| text(&op["value"]["content"])).collect()
     }
 
     /// The readable log of a run, once it has ended.
     pub async fn entries(&self, run: &str) -> Vec<Value> {
         let mut socket = self.socket(&format!("/api/execution-processes/{run}/normalized-logs/ws")).await;
         let mut entries: Vec<Value> = Vec::new();
-        for frame in socket.until_closed().await {
-            for op in frame["JsonPatch"].as_array().into_iter().flatten() {
-                let place =
-                    op["path"].as_str().and_then(|path| path.rsplit('/').next()?.parse::<usize>().ok());
-                let place = place.expect("the path of an entry");
-                entries.resize(entries.len().max(place + 1), Value::Null);
-                entries[place] = op["value"]["content"].clone();
-            }
+        for op in patches(&socket.until_closed().await) {
+            let place = op["path"].as_str().and_then(|path| path.rsplit('/').next()?.parse::<usize>().ok());
+            let place = place.expect("the path of an entry");
+            entries.resize(entries.len().max(place + 1), Value::Null);
+            entries[place] = op["value"]["content"].clone();
         }
         entries
     }
@@ -378,6 +374,11 @@ pub fn words(output: &Output) -> String {
 /// The text of a file; nothing while it is not there.
 pub fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
+}
+
+/// The patches of a stream, in whichever frames they came.
+pub fn patches(frames: &[Value]) -> Vec<Value> {
+    frames.iter().flat_map(|frame| frame["JsonPatch"].as_array().cloned().unwrap_or_default()).collect()
 }
 
 pub fn text(value: &Value) -> String {

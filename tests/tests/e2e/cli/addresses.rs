@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpListener;
 use std::process::Command;
 
-use forge_tests::{TestForge, err, forge_exe, output, text, words};
+use forge_tests::{TestForge, err, forge_exe, output, text, until_exists, words};
 
 const TOKEN: &str = "t0ken-of-the-home";
 
@@ -150,7 +150,9 @@ async fn the_token_does_not_go_to_the_servers_port_on_another_address() {
 #[tokio::test]
 async fn a_login_link_names_the_address_and_not_a_name_that_has_another_one_too() {
     let forge = TestForge::with(&["--host", "0.0.0.0"], &[]).await;
-    let link = std::fs::read_to_string(forge.home().join("login")).unwrap();
+    let file = forge.home().join("login");
+    until_exists(&file).await;
+    let link = std::fs::read_to_string(file).unwrap();
     assert!(link.starts_with(&format!("{}/login?code=", forge.base())), "{link}");
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use forge_tests::{TestForge, await_file, eventually, text};
+use forge_tests::{TestForge, await_file, eventually, patches, text};
 use serde_json::{Value, json};
 
 /// What an agent prints takes a while, and it ends when it may, so that every crash hits it in the middle.
@@ -23,8 +23,10 @@ async fn story(forge: &TestForge, attempt: &str) -> Vec<(Value, Value, Vec<Value
 
 /// Entries differ between two runs only in the worktree's name and the agent's own ids.
 fn shape(frames: &[Value]) -> Vec<(Value, Value, Value)> {
-    let ops = frames.iter().map(|frame| frame["JsonPatch"][0].clone());
-    ops.map(|op| (op["op"].clone(), op["path"].clone(), op["value"]["content"]["content"].clone())).collect()
+    let ops = patches(frames);
+    ops.iter()
+        .map(|op| (op["op"].clone(), op["path"].clone(), op["value"]["content"]["content"].clone()))
+        .collect()
 }
 
 #[tokio::test]
