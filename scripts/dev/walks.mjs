@@ -31,16 +31,6 @@ function refresh() {
   git("clean", "--quiet", "--force", "-d");
 }
 
-/** Adds a line to every literal of the struct that ends with the field `last`; those that end with `..` need none. */
-function extendLiterals(struct, last, text) {
-  const whole = new RegExp(`(\\b${struct} \\{\\n(?:(?! *\\}).*\\n)*?( *)${last}: .*,\\n)(?= *\\})`, "g");
-  for (const file of git("ls-files", "*.rs").split("\n").filter(Boolean)) {
-    const before = fs.readFileSync(path.join(COPY, file), "utf8");
-    const edited = before.replace(whole, `$1$2${text}\n`);
-    if (edited !== before) fs.writeFileSync(path.join(COPY, file), edited);
-  }
-}
-
 /** The files below a folder that have the text, or the file itself. */
 function holding(anchor, place) {
   const found = spawnSync("git", ["-C", COPY, "grep", "--files-with-matches", "--fixed-strings", anchor, "--", place]);
@@ -50,11 +40,10 @@ function holding(anchor, place) {
 }
 
 /**
- * One edit: `create` a file; put `text` `after` every line that has a text, or in its place (`replace`); or extend every
- * `literal` of a struct. `file` may be a folder: the edit is then made in each file that has the text.
+ * One edit: `create` a file, or put `text` `after` every line that has a text, or in its place (`replace`). `file` may be
+ * a folder: the edit is then made in each file that has the text.
  */
-function apply({ file, create, after, replace, literal, last, text }) {
-  if (literal) return extendLiterals(literal, last, text);
+function apply({ file, create, after, replace, text }) {
   if (create) return fs.writeFileSync(path.join(COPY, file), create);
   for (const place of holding((after ?? replace).split("\n")[0], file)) {
     const before = fs.readFileSync(place, "utf8");

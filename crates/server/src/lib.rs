@@ -6,6 +6,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod compat;
 mod door;
 mod envelope;
 mod extract;

@@ -3,7 +3,7 @@
 //! Invariant: after every commit the document of a task is the JSON of its summary. When the format of that JSON
 //! differs from the one that wrote the database, every document is written again at opening.
 
-use forge_types::{Millis, ProjectId, Task, TaskId, TaskStatus, TaskSummary};
+use forge_types::{Millis, ProjectId, Task, TaskId, TaskSummary};
 
 use crate::cell::json;
 use crate::error::Result;
@@ -90,18 +90,8 @@ pub(crate) async fn renew(conn: &mut Conn) -> Result<()> {
 
 /// The document of a task that never changes: it differs exactly when the format does.
 fn form() -> Result<String> {
-    let task = Task {
-        id: TaskId(Default::default()),
-        project_id: ProjectId(Default::default()),
-        title: String::new(),
-        description: None,
-        status: TaskStatus::Todo,
-        parent_task_attempt: None,
-        dev_server_id: None,
-        created_at: Millis(0),
-        updated_at: Millis(0),
-        labels: Vec::new(),
-    };
+    let id = TaskId(Default::default());
+    let task = Task { id, ..Task::new(ProjectId(Default::default()), "", Millis(0)) };
     Ok(json(&TaskRow::new(&task, false).task)?)
 }
 

@@ -88,7 +88,6 @@ pub struct TaskRelationships {
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeTargetBranch {
-    #[serde(alias = "target_branch")]
     pub new_target_branch: String,
 }
 
@@ -110,7 +109,6 @@ pub struct MergeAttempt {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct RebaseAttempt {
     pub old_base_branch: Option<String>,
-    #[serde(alias = "base_branch")]
     pub new_base_branch: Option<String>,
 }
 

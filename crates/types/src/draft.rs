@@ -60,7 +60,6 @@ pub enum DraftKind {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DraftChange")]
 pub struct SaveDraft {
-    #[serde(alias = "content")]
     pub prompt: Option<String>,
     pub variant: Option<String>,
     pub image_ids: Option<Vec<ImageId>>,
@@ -73,22 +72,9 @@ pub struct SaveDraft {
 /// Requests that a draft is sent as soon as nothing runs, or withdraws that.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct QueueDraft {
-    #[serde(alias = "execute")]
     pub queued: bool,
     /// Saved first.
     pub prompt: Option<String>,
     pub expected_queued: Option<bool>,
     pub expected_version: Option<i64>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn queueing_is_also_called_executing() {
-        let queue: QueueDraft = serde_json::from_value(json!({"execute": true, "prompt": "p"})).unwrap();
-        assert!(queue.queued && queue.prompt.is_some());
-    }
 }

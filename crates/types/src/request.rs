@@ -1,4 +1,4 @@
-//! Requests of callers. Unknown fields are ignored; the aliases are spellings that shipped clients send.
+//! Requests of callers. Unknown fields are ignored.
 
 use std::path::Path;
 
@@ -32,7 +32,6 @@ pub(crate) fn word<'de, T: serde::de::DeserializeOwned, D: Deserializer<'de>>(
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CreateProject {
     pub name: String,
-    #[serde(alias = "repo_path")]
     #[schemars(regex(pattern = NOT_BLANK))]
     pub git_repo_path: String,
     pub use_existing_repo: bool,
@@ -67,7 +66,6 @@ impl CreateProject {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct UpdateProject {
     pub name: Option<String>,
-    #[serde(alias = "repo_path")]
     #[schemars(regex(pattern = NOT_BLANK))]
     pub git_repo_path: Option<String>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -90,7 +88,6 @@ pub struct UpdateProject {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct OpenEditor {
     pub editor_type: Option<String>,
-    #[serde(alias = "file")]
     pub file_path: Option<String>,
 }
 
@@ -106,6 +103,21 @@ pub struct CreateTask {
     pub labels: Option<Vec<String>>,
 }
 
+impl CreateTask {
+    /// A title, and nothing else that a task may have.
+    pub fn new(project_id: ProjectId, title: impl Into<String>) -> Self {
+        let title = title.into();
+        Self {
+            project_id,
+            title,
+            description: None,
+            parent_task_attempt: None,
+            image_ids: None,
+            labels: None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct UpdateTask {
     pub title: Option<String>,
@@ -119,11 +131,12 @@ pub struct UpdateTask {
     pub labels: Option<Vec<String>>,
 }
 
-/// Create a task and start its first attempt.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CreateAndStartTask", extend("x-extends" = "AttemptOptions"))]
 pub struct StartTask {
-    pub task: CreateTask,
+    #[serde(flatten)]
     pub start: CreateAttemptOptions,
+    pub task: CreateTask,
 }
 
 /// How an attempt is to be started.
@@ -139,37 +152,6 @@ pub struct CreateAttemptOptions {
     pub max_cost_usd: Option<Budget>,
 }
 
-/// The nested body of the contract, or the flat one that older documents show.
-impl<'de> Deserialize<'de> for StartTask {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Body {
-            task: Option<CreateTask>,
-            project_id: Option<ProjectId>,
-            title: Option<String>,
-            description: Option<String>,
-            parent_task_attempt: Option<AttemptId>,
-            image_ids: Option<Vec<ImageId>>,
-            labels: Option<Vec<String>>,
-            #[serde(flatten)]
-            start: CreateAttemptOptions,
-        }
-        let body = Body::deserialize(from)?;
-        let task = match body.task {
-            Some(task) => task,
-            None => CreateTask {
-                project_id: body.project_id.ok_or_else(|| serde::de::Error::missing_field("task"))?,
-                title: body.title.ok_or_else(|| serde::de::Error::missing_field("title"))?,
-                description: body.description,
-                parent_task_attempt: body.parent_task_attempt,
-                image_ids: body.image_ids,
-                labels: body.labels,
-            },
-        };
-        Ok(Self { task, start: body.start })
-    }
-}
-
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "CreateTaskAttempt", extend("x-extends" = "AttemptOptions"))]
 pub struct CreateAttempt {
@@ -180,7 +162,6 @@ pub struct CreateAttempt {
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FollowUp {
-    #[serde(alias = "follow_up_prompt")]
     pub prompt: String,
     /// Absent keeps the variant of the last agent run, null asks for the default one.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -239,7 +220,6 @@ pub struct CreateErrand {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "FollowUpRun")]
 pub struct FollowUpErrand {
-    #[serde(alias = "follow_up_prompt")]
     pub prompt: String,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub variant: Option<Option<String>>,
@@ -249,7 +229,6 @@ pub struct FollowUpErrand {
 pub struct CreatePullRequest {
     #[schemars(regex(pattern = NOT_BLANK))]
     pub title: String,
-    #[serde(alias = "description")]
     pub body: Option<String>,
     pub target_branch: Option<String>,
 }
@@ -291,19 +270,6 @@ fn budget_or_null(generator: &mut SchemaGenerator) -> Schema {
 mod tests {
     use super::*;
     use serde_json::json;
-
-    const PROJECT: &str = "f8924071-fa8e-43ee-8fbc-96ec5b49b3da";
-
-    #[test]
-    fn a_start_is_read_nested_and_flat() {
-        let nested = json!({"task": {"project_id": PROJECT, "title": "t"}, "executor_profile_id": {"executor": "SHELL"}});
-        let flat = json!({"project_id": PROJECT, "title": "t", "executor_profile_id": "SHELL", "base_branch": "main"});
-        for body in [nested, flat] {
-            let start: StartTask = serde_json::from_value(body).unwrap();
-            assert_eq!(start.task.title, "t");
-            assert_eq!(start.start.executor_profile_id.to_string(), "SHELL");
-        }
-    }
 
     #[test]
     fn an_absent_key_differs_from_null() {

@@ -45,6 +45,22 @@ pub struct Task {
 }
 
 impl Task {
+    /// A task to do that has a title and nothing else.
+    pub fn new(project_id: ProjectId, title: impl Into<String>, at: Millis) -> Self {
+        Self {
+            id: TaskId::random(),
+            project_id,
+            title: title.into(),
+            description: None,
+            status: TaskStatus::Todo,
+            parent_task_attempt: None,
+            dev_server_id: None,
+            created_at: at,
+            updated_at: at,
+            labels: Vec::new(),
+        }
+    }
+
     /// The prompt of the agent: the title, then the description when there is one.
     pub fn prompt(&self) -> String {
         match self.description.as_deref().map(str::trim) {

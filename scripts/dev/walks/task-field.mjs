@@ -16,9 +16,9 @@ export default {
       after: "    pub labels: Vec<String>,",
       text: '    #[serde(default, skip_serializing_if = "Option::is_none")]\n    pub note: Option<String>,',
     },
+    { file: "crates/types/src/task.rs", after: "            labels: Vec::new(),", text: "            note: None," },
     { file: REQUEST, after: "    pub labels: Option<Vec<String>>,", text: "    pub note: Option<String>," },
-    { file: REQUEST, after: "            labels: Option<Vec<String>>,", text: "            note: Option<String>," },
-    { file: REQUEST, after: "labels: body.labels,", text: "                note: body.note," },
+    { file: REQUEST, after: "            labels: None,", text: "            note: None," },
 
     { file: "crates/store/migrations/9999_note.sql", create: "ALTER TABLE tasks ADD COLUMN note TEXT;\n" },
     { file: "crates/store/src/table.rs", after: "set labels: Json,", text: "        set note," },
@@ -45,8 +45,5 @@ export default {
       after: "body.extend(change.status.map(",
       text: '    body.extend(change.note.map(|note| ("note".to_owned(), json!(note))));',
     },
-
-    { literal: "Task", last: "labels", text: "note: None," },
-    { literal: "CreateTask", last: "labels", text: "note: None," },
   ],
 };

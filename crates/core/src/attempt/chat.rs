@@ -34,15 +34,7 @@ impl Forge {
         if let Some(agent) = tx.agent(request.project_id, kind).await? {
             return Ok(agent);
         }
-        let task = CreateTask {
-            project_id: request.project_id,
-            title: TITLE.to_owned(),
-            description: None,
-            parent_task_attempt: None,
-            image_ids: None,
-            labels: None,
-        };
-        let task = new_task(task, TaskStatus::Agent)?;
+        let task = new_task(CreateTask::new(request.project_id, TITLE), TaskStatus::Agent)?;
         let agent = agent_of(&task, kind);
         tx.insert_task(&task, true).await?;
         tx.insert_agent(&agent).await?;

@@ -141,14 +141,7 @@ impl Forge {
 }
 
 fn task_in(project: ProjectId, chapter: &Chapter) -> CreateTask {
-    CreateTask {
-        project_id: project,
-        title: chapter.title.to_owned(),
-        description: Some(chapter.script.to_owned()),
-        parent_task_attempt: None,
-        image_ids: None,
-        labels: None,
-    }
+    CreateTask { description: Some(chapter.script.to_owned()), ..CreateTask::new(project, chapter.title) }
 }
 
 fn scripted() -> CreateAttemptOptions {

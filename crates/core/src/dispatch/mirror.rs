@@ -164,16 +164,8 @@ impl View<'_> {
 
     async fn make_task(&self, bead: &Bead) -> Result<()> {
         let Text { title, description } = Text::of_bead(bead);
-        let (project_id, status) = (self.project.id, Stage::of(bead).task_status());
-        let request = CreateTask {
-            project_id,
-            title,
-            description,
-            parent_task_attempt: None,
-            image_ids: None,
-            labels: None,
-        };
-        let task = new_task(request, status)?;
+        let request = CreateTask { description, ..CreateTask::new(self.project.id, title) };
+        let task = new_task(request, Stage::of(bead).task_status())?;
         let mut tx = self.forge.0.store.begin().await?;
         tx.insert_task(&task, false).await?;
         tx.link_bead(&self.link_of(&bead.id, task.id)).await?;

@@ -291,14 +291,7 @@ impl Round<'_> {
             }
             None => None,
         };
-        let task = CreateTask {
-            project_id: self.project.id,
-            title,
-            description,
-            parent_task_attempt: None,
-            image_ids: None,
-            labels: None,
-        };
+        let task = CreateTask { description, ..CreateTask::new(self.project.id, title) };
         let begin = match self.rule.mode {
             DispatchMode::Attempt => Begin::Agent,
             DispatchMode::Worker => Begin::Setup,

@@ -163,15 +163,10 @@ impl<'f> Planner<'f> {
             }
             let task = Task {
                 id,
-                project_id: project,
-                title: old.title,
                 description: old.description,
                 status,
-                parent_task_attempt: None,
-                dev_server_id: None,
-                created_at: old.created_at,
                 updated_at: old.updated_at.min(self.at),
-                labels: Vec::new(),
+                ..Task::new(project, old.title, old.created_at)
             };
             let parent_key = old.parent_attempt_key;
             plan.tasks.push(PlannedTask { task, before: None, images, parent_key });

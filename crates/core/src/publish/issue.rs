@@ -157,14 +157,9 @@ fn wanted_number(request: &TaskFromIssue, host: &Host) -> Result<i64> {
 fn issue_task(project: &Project, issue: &Issue) -> Result<Task> {
     let body = issue.body.trim();
     let description = if body.is_empty() { issue.url.clone() } else { format!("{body}\n\n{}", issue.url) };
-    let request = CreateTask {
-        project_id: project.id,
-        title: format!("[ISSUE] #{}-{}", issue.number, issue.title.trim()),
-        description: Some(description),
-        parent_task_attempt: None,
-        image_ids: None,
-        labels: Some(label::take_over(&issue.labels)),
-    };
+    let title = format!("[ISSUE] #{}-{}", issue.number, issue.title.trim());
+    let labels = Some(label::take_over(&issue.labels));
+    let request = CreateTask { description: Some(description), labels, ..CreateTask::new(project.id, title) };
     new_task(request, TaskStatus::Todo)
 }
 

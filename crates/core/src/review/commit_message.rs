@@ -81,18 +81,11 @@ fn clean_description(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forge_types::{CreateTask, ProjectId, TaskStatus};
+    use forge_types::{Millis, ProjectId};
 
     fn message(title: &str, description: Option<&str>) -> String {
-        let request = CreateTask {
-            project_id: ProjectId::random(),
-            title: title.to_owned(),
-            description: description.map(str::to_owned),
-            parent_task_attempt: None,
-            image_ids: None,
-            labels: None,
-        };
-        squash_message(&crate::task::new_task(request, TaskStatus::Todo).expect("a task"))
+        let description = description.map(str::to_owned);
+        squash_message(&Task { description, ..Task::new(ProjectId::random(), title, Millis(0)) })
     }
 
     #[test]

@@ -8,6 +8,7 @@ use forge_types::wire::{ExecutionProcess, TaskAttemptDetail, newest_agent_run};
 use forge_types::{AttemptId, CreateAttempt, FollowUp, ReplaceRun, SetBudget, SetUpAgent, TaskId};
 use serde_json::{Value, json};
 
+use crate::compat::Older;
 use crate::envelope::{Answer, Fault, ok, warn};
 use crate::extract::{Id, Params, Payload, decode_value};
 use crate::once::Key;
@@ -64,7 +65,7 @@ pub(crate) async fn follow_up(
     State(forge): State<Forge>,
     key: Key,
     Id(id): Id<AttemptId>,
-    Payload(request): Payload<FollowUp>,
+    Payload(Older(request)): Payload<Older<FollowUp>>,
 ) -> Answer {
     Ok(ok(ExecutionProcess::from(forge.follow_up(id, request, key.once()).await?)))
 }

@@ -10,6 +10,7 @@ use forge_types::{
 };
 use serde_json::json;
 
+use crate::compat::Older;
 use crate::envelope::{Answer, Fault, ok, refuse};
 use crate::extract::{BODY_LIMIT, Id, OptionalPayload, Params, Payload, read};
 use crate::once::Key;
@@ -63,7 +64,7 @@ pub(crate) async fn merge(
 pub(crate) async fn rebase(
     State(forge): State<Forge>,
     Id(id): Id<AttemptId>,
-    OptionalPayload(request): OptionalPayload<RebaseAttempt>,
+    OptionalPayload(Older(request)): OptionalPayload<Older<RebaseAttempt>>,
 ) -> Answer {
     Ok(match forge.rebase_attempt(id, request).await? {
         RebaseOutcome::Done => ok(()),
@@ -88,7 +89,7 @@ pub(crate) async fn resolve_conflicts(State(forge): State<Forge>, Id(id): Id<Att
 pub(crate) async fn change_target(
     State(forge): State<Forge>,
     Id(id): Id<AttemptId>,
-    Payload(request): Payload<ChangeTargetBranch>,
+    Payload(Older(request)): Payload<Older<ChangeTargetBranch>>,
 ) -> Answer {
     Ok(ok(forge.change_target_branch(id, request).await?))
 }
@@ -122,7 +123,7 @@ pub(crate) async fn children(State(forge): State<Forge>, Id(id): Id<AttemptId>) 
 pub(crate) async fn open(
     State(forge): State<Forge>,
     Id(id): Id<AttemptId>,
-    OptionalPayload(request): OptionalPayload<OpenEditor>,
+    OptionalPayload(Older(request)): OptionalPayload<Older<OpenEditor>>,
 ) -> Answer {
     let url = forge.open_attempt(id, request).await?;
     Ok(ok(EditorUrl { url }))

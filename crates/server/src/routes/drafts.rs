@@ -1,15 +1,16 @@
 //! The drafts of an attempt, one by one.
 //!
-//! Invariant: the query selects the draft; a body that is a bare string is its prompt.
+//! Invariant: the query selects the draft.
 
 use axum::extract::State;
 use forge_core::Forge;
 use forge_types::wire::DraftResponse;
 use forge_types::{AttemptId, DraftKind, QueueDraft};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::compat::{Older, genie};
 use crate::envelope::{Answer, Fault, ok};
-use crate::extract::{Id, Params, Payload, decode_value};
+use crate::extract::{Id, Params, Payload};
 
 pub(crate) async fn show(State(forge): State<Forge>, params: Params, Id(id): Id<AttemptId>) -> Answer {
     Ok(ok(DraftResponse::from(forge.draft(id, kind(&params)?).await?)))
@@ -22,11 +23,7 @@ pub(crate) async fn save(
     body: Result<Payload<Value>, Fault>,
 ) -> Answer {
     let kind = kind(&params)?;
-    let body = match body?.0 {
-        Value::String(prompt) => json!({"prompt": prompt}),
-        body => body,
-    };
-    Ok(ok(DraftResponse::from(forge.save_draft(id, kind, decode_value(&body)?).await?)))
+    Ok(ok(DraftResponse::from(forge.save_draft(id, kind, genie::draft(body?.0)?).await?)))
 }
 
 pub(crate) async fn delete(State(forge): State<Forge>, params: Params, Id(id): Id<AttemptId>) -> Answer {
@@ -37,10 +34,10 @@ pub(crate) async fn queue(
     State(forge): State<Forge>,
     params: Params,
     Id(id): Id<AttemptId>,
-    body: Result<Payload<QueueDraft>, Fault>,
+    body: Result<Payload<Older<QueueDraft>>, Fault>,
 ) -> Answer {
     let kind = kind(&params)?;
-    Ok(ok(DraftResponse::from(forge.queue_draft(id, kind, body?.0).await?)))
+    Ok(ok(DraftResponse::from(forge.queue_draft(id, kind, body?.0.0).await?)))
 }
 
 fn kind(params: &Params) -> Result<DraftKind, Fault> {

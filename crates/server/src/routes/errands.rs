@@ -7,6 +7,7 @@ use forge_core::Forge;
 use forge_types::wire::{ExecutionProcess, StartedExecutionRun};
 use forge_types::{CreateErrand, ErrandId, FollowUpErrand};
 
+use crate::compat::Older;
 use crate::envelope::{Answer, ok, warn};
 use crate::extract::{Id, Params, Payload, cut};
 use crate::routes::runs::last_output;
@@ -30,7 +31,7 @@ pub(crate) async fn show(State(forge): State<Forge>, Id(id): Id<ErrandId>) -> An
 pub(crate) async fn follow_up(
     State(forge): State<Forge>,
     Id(id): Id<ErrandId>,
-    Payload(request): Payload<FollowUpErrand>,
+    Payload(Older(request)): Payload<Older<FollowUpErrand>>,
 ) -> Answer {
     Ok(ok(ExecutionProcess::from(forge.follow_up_errand(id, request).await?)))
 }

@@ -8,8 +8,8 @@ use axum::http::StatusCode;
 use forge_core::{Forge, Kind};
 use forge_types::ProjectId;
 use forge_types::wire::ProfilesFile;
-use serde_json::Value;
 
+use crate::compat::genie;
 use crate::envelope::{Answer, Fault, ok};
 use crate::extract::{Id, Params, read};
 
@@ -28,44 +28,9 @@ pub(crate) async fn save(State(forge): State<Forge>, request: Request) -> Answer
     let body = read(request, PROFILES_LIMIT).await?;
     let text =
         str::from_utf8(&body).map_err(|error| Fault::refused(format!("profiles: not UTF-8: {error}")))?;
-    match forge.save_profiles(&unwrap(text)).await {
+    match forge.save_profiles(&genie::profiles(text)).await {
         Ok(()) => Ok(ok("Executor profiles updated successfully")),
         Err(error) if error.kind() == Kind::Invalid => Err(Fault::from(error).status(StatusCode::OK)),
         Err(error) => Err(error.into()),
-    }
-}
-
-/// Some clients send `{"profiles": <text or object>}` instead of the profiles themselves, and some what they received:
-/// `{"content": <text>, "path": …}`.
-fn unwrap(text: &str) -> String {
-    let take = |body: &mut Value, key: &str| body.get_mut(key).map(Value::take);
-    let Ok(mut body) = serde_json::from_str::<Value>(text) else { return text.to_owned() };
-    let wrapped = take(&mut body, "profiles");
-    let is_wrapped = wrapped.is_some();
-    let mut inner = wrapped.unwrap_or(body);
-    match take(&mut inner, "content").filter(Value::is_string).unwrap_or(inner) {
-        Value::String(inner) => inner,
-        inner if is_wrapped => inner.to_string(),
-        _ => text.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn profiles_are_read_in_every_wrapping() {
-        let plain = r#"{"executors":{}}"#;
-        for text in [
-            plain,
-            r#"{"profiles":{"executors":{}}}"#,
-            r#"{"profiles":"{\"executors\":{}}"}"#,
-            r#"{"content":"{\"executors\":{}}","path":"/p"}"#,
-            r#"{"profiles":{"content":"{\"executors\":{}}","path":"/p"}}"#,
-        ] {
-            assert_eq!(unwrap(text), plain);
-        }
-        assert_eq!(unwrap("not json"), "not json");
     }
 }

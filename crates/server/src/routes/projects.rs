@@ -7,6 +7,7 @@ use forge_core::{Forge, SearchScope};
 use forge_types::wire::EditorUrl;
 use forge_types::{CreateProject, OpenEditor, ProjectId, UpdateProject};
 
+use crate::compat::Older;
 use crate::envelope::{Answer, Fault, ok};
 use crate::extract::{Id, OptionalPayload, Params, Payload, cut};
 
@@ -18,7 +19,10 @@ pub(crate) async fn list(State(forge): State<Forge>, params: Params) -> Answer {
     })
 }
 
-pub(crate) async fn create(State(forge): State<Forge>, Payload(request): Payload<CreateProject>) -> Answer {
+pub(crate) async fn create(
+    State(forge): State<Forge>,
+    Payload(Older(request)): Payload<Older<CreateProject>>,
+) -> Answer {
     Ok(ok(forge.create_project(request).await?))
 }
 
@@ -29,7 +33,7 @@ pub(crate) async fn show(State(forge): State<Forge>, Id(id): Id<ProjectId>) -> A
 pub(crate) async fn update(
     State(forge): State<Forge>,
     Id(id): Id<ProjectId>,
-    Payload(request): Payload<UpdateProject>,
+    Payload(Older(request)): Payload<Older<UpdateProject>>,
 ) -> Answer {
     Ok(ok(forge.update_project(id, request).await?))
 }
@@ -63,7 +67,7 @@ pub(crate) async fn cards(State(forge): State<Forge>, Id(id): Id<ProjectId>, par
 pub(crate) async fn open(
     State(forge): State<Forge>,
     Id(id): Id<ProjectId>,
-    OptionalPayload(request): OptionalPayload<OpenEditor>,
+    OptionalPayload(Older(request)): OptionalPayload<Older<OpenEditor>>,
 ) -> Answer {
     let url = forge.open_project(id, request).await?;
     Ok(ok(EditorUrl { url }))

@@ -6,6 +6,7 @@ use axum::extract::State;
 use forge_core::{Forge, Opened};
 use forge_types::{AttachPullRequest, AttemptId, CreatePullRequest};
 
+use crate::compat::Older;
 use crate::envelope::{Answer, ok, refuse};
 use crate::extract::{Id, OptionalPayload, Payload};
 
@@ -16,7 +17,7 @@ pub(crate) async fn push(State(forge): State<Forge>, Id(id): Id<AttemptId>) -> A
 pub(crate) async fn create(
     State(forge): State<Forge>,
     Id(id): Id<AttemptId>,
-    Payload(request): Payload<CreatePullRequest>,
+    Payload(Older(request)): Payload<Older<CreatePullRequest>>,
 ) -> Answer {
     Ok(match forge.create_pull_request(id, request).await? {
         Opened::Url(url) => ok(url),

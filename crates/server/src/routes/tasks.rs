@@ -13,10 +13,11 @@ use axum::response::{IntoResponse, Response};
 use bytes::{BufMut, Bytes, BytesMut};
 use forge_core::{Error, Forge, Kind, TaskBlock};
 use forge_types::wire::StartedTask;
-use forge_types::{Attempt, CreateTask, ProjectId, StartTask, TaskId, UpdateTask};
+use forge_types::{Attempt, CreateTask, ProjectId, TaskId, UpdateTask};
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 
+use crate::compat::documents;
 use crate::envelope::{Answer, ok, warn};
 use crate::extract::{Id, Params, Payload, decode_value};
 use crate::once::Key;
@@ -58,12 +59,8 @@ pub(crate) async fn create_in_project(
     create(state, key, Payload(decode_value(&body)?)).await
 }
 
-pub(crate) async fn start(
-    State(forge): State<Forge>,
-    key: Key,
-    Payload(request): Payload<StartTask>,
-) -> Answer {
-    let started = forge.start_task(request, key.once()).await?;
+pub(crate) async fn start(State(forge): State<Forge>, key: Key, Payload(body): Payload<Value>) -> Answer {
+    let started = forge.start_task(documents::start(body)?, key.once()).await?;
     Ok(warn(StartedTask::new(started.task, started.attempt), started.warning))
 }
 
@@ -75,7 +72,7 @@ pub(crate) async fn start_in_project(
 ) -> Answer {
     fill_project(body.get_mut("task").unwrap_or(&mut Value::Null), project);
     fill_project(&mut body, project);
-    start(state, key, Payload(decode_value(&body)?)).await
+    start(state, key, Payload(body)).await
 }
 
 pub(crate) async fn show(State(forge): State<Forge>, Id(id): Id<TaskId>) -> Answer {

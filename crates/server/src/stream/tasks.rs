@@ -127,23 +127,11 @@ pub(crate) fn put_task(op: &str, task: &TaskSummary, brief: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forge_types::{Millis, Task, TaskStatus};
+    use forge_types::{Millis, Task};
 
     fn event(project: ProjectId, id: TaskId, change: Change, hidden: bool) -> Event {
-        let task = Task {
-            id,
-            project_id: project,
-            title: "t".into(),
-            description: None,
-            status: TaskStatus::Todo,
-            parent_task_attempt: None,
-            dev_server_id: None,
-            created_at: Millis(0),
-            updated_at: Millis(0),
-            labels: Vec::new(),
-        };
         let task = TaskSummary {
-            task,
+            task: Task { id, ..Task::new(project, "t", Millis(0)) },
             has_in_progress_attempt: false,
             has_merged_attempt: false,
             last_attempt_failed: false,

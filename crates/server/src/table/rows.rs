@@ -12,6 +12,7 @@ use forge_types::*;
 
 use super::failure::*;
 use super::{Body, Form, Object, Route, RouteKind, schema_of, table};
+use crate::compat::genie::DraftBody;
 use crate::routes::{
     agents, alerts, approvals, attempts, auth, beads, branches, checkouts, config, demo, drafts, errands,
     files, folders, forge, images, import, issues, mcp, meta, profiles, projects, pulls, routing, runs,
@@ -82,7 +83,7 @@ pub(super) static ROUTES: &[Route] = table! {
         /// Creates a task.
         POST "/api/tasks" Json tasks::create(CreateTask) -> Task { once };
         /// Creates a task and starts an agent on it.
-        POST "/api/tasks/create-and-start" Json tasks::start(CreateAndStartTask) -> StartedTask | GIT | START { once };
+        POST "/api/tasks/create-and-start" Json tasks::start(StartTask) -> StartedTask | GIT | START { once };
         /// Streams the tasks of a project.
         GET "/api/tasks/stream/ws" WebSocket stream::tasks::watch ["project_id after? brief?"] -> StreamFrame;
         /// Streams the tasks of a project as server-sent events.

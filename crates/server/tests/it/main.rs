@@ -10,6 +10,7 @@ mod faults;
 mod frames;
 mod images;
 mod mcp;
+mod older;
 mod once;
 mod openapi;
 mod page;

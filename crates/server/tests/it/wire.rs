@@ -3,7 +3,7 @@
 use forge_types::wire::{AttemptDrafts, ExecutionProcess, StartedTask, TaskAttemptDetail, newest_agent_run};
 use forge_types::{
     Attempt, AttemptId, AttemptStatus, ErrandId, Executor, Millis, ProfileId, ProjectId, Run, RunId,
-    RunOwner, RunPhase, RunReason, Task, TaskId, TaskStatus, TaskSummary, Tokens,
+    RunOwner, RunPhase, RunReason, Task, TaskStatus, TaskSummary, Tokens,
 };
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -148,18 +148,7 @@ fn an_attempt_shows_its_newest_agent_run_first_in_capitals() {
     (setup.id, setup.reason) = (RunId::random(), RunReason::SetupScript);
     let mut cleanup = setup.clone();
     (cleanup.id, cleanup.reason) = (RunId::random(), RunReason::CleanupScript);
-    let task = Task {
-        id: TaskId::random(),
-        project_id: attempt.project_id,
-        title: "t".into(),
-        description: None,
-        status: TaskStatus::InReview,
-        parent_task_attempt: None,
-        dev_server_id: None,
-        created_at: Millis(0),
-        updated_at: Millis(0),
-        labels: Vec::new(),
-    };
+    let task = Task { status: TaskStatus::InReview, ..Task::new(attempt.project_id, "t", Millis(0)) };
     let runs = [setup, agent.clone(), cleanup];
     assert_eq!(newest_agent_run(&runs).map(|run| run.id), Some(agent.id));
     let output = "System initialized with model: m\n$ ls\na\nsaid";

@@ -30,16 +30,9 @@ pub fn project(at: i64) -> Project {
 
 pub fn task(project: ProjectId, at: i64) -> Task {
     Task {
-        id: TaskId::random(),
-        project_id: project,
-        title: format!("task {at} \"quoted\" ✓"),
         description: Some("line\nline".into()),
-        status: TaskStatus::Todo,
-        parent_task_attempt: None,
-        dev_server_id: None,
-        created_at: Millis(at),
-        updated_at: Millis(at),
         labels: vec!["ui".into(), "\"quoted\"".into()],
+        ..Task::new(project, format!("task {at} \"quoted\" ✓"), Millis(at))
     }
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AttemptId, Draft, DraftKind, ImageId, Millis, RunId, SaveDraft};
+use crate::{AttemptId, Draft, DraftKind, ImageId, Millis, RunId};
 
 /// The drafts of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -54,13 +54,4 @@ impl From<Draft> for DraftResponse {
             version: draft.version,
         }
     }
-}
-
-/// A change of a draft; a bare string is its prompt.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "SaveDraft")]
-#[serde(untagged)]
-pub enum DraftBody {
-    Prompt(String),
-    Change(SaveDraft),
 }

@@ -24,7 +24,7 @@ pub use attempt::{
     TextEntry, newest_agent_run,
 };
 pub use bead::{Bead, BeadComment, BeadDependency, BeadLink, BeadStanding, BeadUnlink};
-pub use draft::{AttemptDrafts, DraftBody, DraftResponse};
+pub use draft::{AttemptDrafts, DraftResponse};
 pub use frame::{
     BranchChange, CardChange, ConflictsChange, DiffDocument, DiffEntry, DraftsDocument, EndFrame, EventFrame,
     FramePage, Hello, NormalizedLogEntry, OutputFrame, PatchFrame, PatchOp, PatchWord, ProcessesDocument,
@@ -41,7 +41,7 @@ pub use publish::{
     OmniProbed, OmniStatus, Pulled, Release,
 };
 pub use started::{
-    CreateAndStartTask, CreateAndStartTaskHere, CreateTaskHere, Demo, StartAttempt, StartedTask, TaskOfIssue,
+    CreateAndStartTaskHere, CreateTaskHere, Demo, StartAttempt, StartedTask, TaskOfIssue,
     TaskWithLatestAttempt,
 };
 pub use worker::{

@@ -85,14 +85,6 @@ impl JsonSchema for CreateTaskHere {
     }
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("x-extends" = "AttemptOptions"))]
-pub struct CreateAndStartTask {
-    #[serde(flatten)]
-    pub options: CreateAttemptOptions,
-    pub task: CreateTask,
-}
-
 #[derive(Clone, Debug, JsonSchema)]
 #[schemars(extend("x-extends" = "AttemptOptions"))]
 pub struct CreateAndStartTaskHere {

@@ -2,10 +2,10 @@
 //!
 //! Invariant: a form that starts something that costs money ends in a confirmation that names what is started.
 
-use forge_types::wire::{CreateAndStartTask, ReassignWorker};
+use forge_types::wire::ReassignWorker;
 use forge_types::{
     CreateAttemptOptions, CreateBead, CreateTask, Executor, InvalidWorkerId, ProfileId, ProjectId,
-    SpawnWorker, UnknownExecutor, WorkerId, WorkerTier,
+    SpawnWorker, StartTask, UnknownExecutor, WorkerId, WorkerTier,
 };
 
 use super::{bead, call, confirm, open, post};
@@ -152,14 +152,10 @@ fn make_task(state: &State, form: &Form) -> Made {
     let executor_profile_id: ProfileId =
         agent.parse().map_err(|error: UnknownExecutor| (Slot::Agent, error.to_string()))?;
     let task = CreateTask {
-        project_id: project(state, form)?,
-        title: text(Slot::Title).unwrap_or_default(),
         description: text(Slot::Description),
-        parent_task_attempt: None,
-        image_ids: None,
-        labels: None,
+        ..CreateTask::new(project(state, form)?, text(Slot::Title).unwrap_or_default())
     };
-    let options = CreateAttemptOptions {
+    let start = CreateAttemptOptions {
         executor_profile_id,
         base_branch: None,
         use_worktree: None,
@@ -167,7 +163,7 @@ fn make_task(state: &State, form: &Form) -> Made {
         max_cost_usd: None,
     };
     let changed = &[Topic::Tasks, Topic::Attempts];
-    let body = CreateAndStartTask { options, task };
+    let body = StartTask { start, task };
     let call = post("/api/tasks/create-and-start", body, "the agent is starting", changed);
     Ok((Some(format!("Start {agent} on this task? Running the agent costs money.")), call))
 }

@@ -1,4 +1,4 @@
-use forge_types::{ProjectId, TaskId};
+use forge_types::ProjectId;
 
 use super::*;
 
@@ -9,18 +9,7 @@ fn bead(title: &str, description: &str) -> Bead {
 }
 
 fn task(title: &str, description: &str) -> Task {
-    Task {
-        id: TaskId::random(),
-        project_id: ProjectId::random(),
-        title: title.to_owned(),
-        description: Some(description.to_owned()),
-        status: TaskStatus::Todo,
-        parent_task_attempt: None,
-        dev_server_id: None,
-        created_at: Millis(1),
-        updated_at: Millis(1),
-        labels: Vec::new(),
-    }
+    Task { description: Some(description.to_owned()), ..Task::new(ProjectId::random(), title, Millis(1)) }
 }
 
 #[test]
